@@ -1,0 +1,29 @@
+# Compiler settings for our own code: warnings as errors, sanitizers by option, ccache where it is there.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers are cacheable only with these two relaxations.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+endif()
+
+add_library(gripstream_warnings INTERFACE)
+target_compile_options(gripstream_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror>)
+
+# A portable baseline: kernels that want more (AVX2, AVX-512) choose it per function at run time.
+# Contracting a*b+c to one rounding would make results depend on the instruction set, and so on the machine.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+
+if(GRIPSTREAM_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=undefined> -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+elseif(GRIPSTREAM_TSAN)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread> -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+endif()

@@ -1,0 +1,62 @@
+# Third-party libraries, found once and given a target name each. Versions come from tools/pins.env.
+
+# Reads NAME=VALUE lines into PIN_NAME variables.
+file(STRINGS ${CMAKE_SOURCE_DIR}/tools/pins.env pin_lines REGEX "^[A-Z_]+=")
+foreach(line IN LISTS pin_lines)
+  string(REGEX MATCH "^([A-Z_]+)=(.*)$" _ "${line}")
+  set(PIN_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/pins.env)
+
+set(GRIPSTREAM_DEPS ${CMAKE_SOURCE_DIR}/build/deps CACHE PATH "Where tools/setup.sh put the wheels")
+file(GLOB site_packages ${GRIPSTREAM_DEPS}/venv/lib/python3*/site-packages)
+if(NOT site_packages)
+  message(FATAL_ERROR "No wheels under ${GRIPSTREAM_DEPS}: run tools/setup.sh first")
+endif()
+list(GET site_packages 0 site_packages)
+
+find_package(Threads REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(TBB REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenCV REQUIRED COMPONENTS core imgproc imgcodecs videoio)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZeroMQ REQUIRED IMPORTED_TARGET libzmq)
+
+# MuJoCo: headers and library of the wheel. The library has no unversioned name, so it is given by file.
+set(mujoco_library ${site_packages}/mujoco/libmujoco.so.${PIN_MUJOCO_VERSION})
+if(NOT EXISTS ${mujoco_library})
+  message(FATAL_ERROR "MuJoCo ${PIN_MUJOCO_VERSION} not found at ${mujoco_library}: run tools/setup.sh")
+endif()
+add_library(mujoco::mujoco SHARED IMPORTED)
+set_target_properties(mujoco::mujoco PROPERTIES
+  IMPORTED_LOCATION ${mujoco_library}
+  INTERFACE_INCLUDE_DIRECTORIES ${site_packages}/mujoco/include)
+
+# LibTorch, CPU half of the wheel. libtorch_cpu.so also needs libcudart and libcupti at load time: toolkit or wheels.
+if(GRIPSTREAM_TORCH)
+  set(torch_root ${site_packages}/torch)
+  file(GLOB cuda_wheel_lib ${site_packages}/nvidia/cu13/lib)
+  if(NOT EXISTS ${torch_root}/lib/libtorch_cpu.so)
+    message(FATAL_ERROR "LibTorch ${PIN_TORCH_VERSION} not found under ${torch_root}: run tools/setup.sh")
+  endif()
+  add_library(torch_c10 SHARED IMPORTED)
+  set_target_properties(torch_c10 PROPERTIES IMPORTED_LOCATION ${torch_root}/lib/libc10.so)
+  add_library(torch_cpu SHARED IMPORTED)
+  set_target_properties(torch_cpu PROPERTIES
+    IMPORTED_LOCATION ${torch_root}/lib/libtorch_cpu.so
+    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${torch_root}/include;${torch_root}/include/torch/csrc/api/include"
+    INTERFACE_LINK_LIBRARIES torch_c10)
+  target_link_options(torch_cpu INTERFACE
+    "LINKER:--no-as-needed,${torch_root}/lib/libtorch_cpu.so,--as-needed"
+    "LINKER:-rpath-link,${torch_root}/lib" "LINKER:-rpath-link,${cuda_wheel_lib}"
+    "LINKER:-rpath,${torch_root}/lib" "LINKER:-rpath,${cuda_wheel_lib}" "LINKER:--disable-new-dtags")
+endif()
+
+if(GRIPSTREAM_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
