@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <optional>
 #include <sstream>
 
 #include "core/error.h"
@@ -54,7 +54,8 @@ void RejectRepeatedKeys(const YAML::Node& node, const std::string& name, const s
   for (const auto& entry : node) {
     if (!entry.first.IsScalar()) throw InputError(name, prefix, NodeText(entry.first), "a plain key");
     const std::string key = Join(prefix, entry.first.Scalar());
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) throw InputError(name, "key '" + key + "' is given twice");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      throw InputError(name, "key '" + key + "' is given twice");
     seen.push_back(key);
     RejectRepeatedKeys(entry.second, name, key);
   }
@@ -100,8 +101,8 @@ class YamlReader : public FieldVisitor {
   }
   void Uint64(std::string_view key, uint64_t& value, const FieldDoc& doc) override {
     // yaml-cpp would take "-1" and wrap it around.
-    const YAML::Node node = Find(key, doc);
-    if (node.IsDefined() && NodeText(node).find('-') != std::string::npos) Refuse(key, node, "an integer of at least 0");
+    const std::optional<YAML::Node> node = Child(levels_.back().node, key);
+    if (node && NodeText(*node).find('-') != std::string::npos) Refuse(key, *node, "an integer of at least 0");
     ReadScalar(key, value, doc, "an integer of at least 0", [](uint64_t) { return true; });
   }
   void Float(std::string_view key, double& value, const FieldDoc& doc, FloatRange range) override {
@@ -140,9 +141,7 @@ class YamlReader : public FieldVisitor {
   void BeginGroup(std::string_view key, std::string_view) override {
     Level& parent = levels_.back();
     parent.known.emplace_back(key);
-    YAML::Node node;
-    if (parent.node.IsMap()) node.reset(std::as_const(parent.node)[std::string(key)]);
-    Level level{Join(parent.prefix, key), node, {}};
+    Level level{Join(parent.prefix, key), Child(parent.node, key).value_or(YAML::Node()), {}};
     RequireMap(level);
     levels_.push_back(std::move(level));
   }
@@ -159,7 +158,7 @@ class YamlReader : public FieldVisitor {
   };
 
   void RequireMap(const Level& level) const {
-    if (level.node.IsDefined() && !level.node.IsNull() && !level.node.IsMap()) {
+    if (!level.node.IsNull() && !level.node.IsMap()) {
       throw InputError(Source(level.prefix), level.prefix, NodeText(level.node), "a group of keys");
     }
   }
@@ -175,30 +174,39 @@ class YamlReader : public FieldVisitor {
     throw InputError(Source(full), full, NodeText(node), expected);
   }
 
-  YAML::Node Find(std::string_view key, const FieldDoc& doc) {
+  // yaml-cpp answers a missing key with a node that throws when touched, so absence is made a value here.
+  static std::optional<YAML::Node> Child(const YAML::Node& map, std::string_view key) {
+    if (!map.IsMap()) return std::nullopt;
+    const YAML::Node node = map[std::string(key)];
+    return node.IsDefined() ? std::optional<YAML::Node>(node) : std::nullopt;
+  }
+
+  std::optional<YAML::Node> Find(std::string_view key, const FieldDoc& doc) {
     Level& level = levels_.back();
     level.known.emplace_back(key);
-    YAML::Node node = level.node.IsMap() ? std::as_const(level.node)[std::string(key)] : YAML::Node(YAML::NodeType::Undefined);
-    if (!node.IsDefined() && doc.required) {
-      throw InputError(name_, "key '" + Join(level.prefix, key) + "' is missing; it is needed: " + std::string(doc.doc));
+    std::optional<YAML::Node> node = Child(level.node, key);
+    if (!node && doc.required) {
+      throw InputError(name_,
+                       "key '" + Join(level.prefix, key) + "' is missing; it is needed: " + std::string(doc.doc));
     }
     return node;
   }
 
   template <class T, class Valid>
   void ReadScalar(std::string_view key, T& value, const FieldDoc& doc, const std::string& expected, Valid valid) {
-    const YAML::Node node = Find(key, doc);
-    if (!node.IsDefined()) return;
+    const std::optional<YAML::Node> node = Find(key, doc);
+    if (!node) return;
     T read{};
-    if (!node.IsScalar() || !YAML::convert<T>::decode(node, read) || !valid(read)) Refuse(key, node, expected);
+    if (!node->IsScalar() || !YAML::convert<T>::decode(*node, read) || !valid(read)) Refuse(key, *node, expected);
     value = read;
   }
 
   template <class T, class Valid>
-  void ReadList(std::string_view key, std::vector<T>& value, size_t size, const FieldDoc& doc,
-                const std::string& kind, Valid valid) {
-    const YAML::Node node = Find(key, doc);
-    if (!node.IsDefined()) return;
+  void ReadList(std::string_view key, std::vector<T>& value, size_t size, const FieldDoc& doc, const std::string& kind,
+                Valid valid) {
+    const std::optional<YAML::Node> found = Find(key, doc);
+    if (!found) return;
+    const YAML::Node& node = *found;
     const std::string expected = "a list of " + (size ? std::to_string(size) + " " : std::string()) + kind;
     if (!node.IsSequence() || (size && node.size() != size)) Refuse(key, node, expected);
     std::vector<T> read(node.size());
@@ -217,8 +225,9 @@ class YamlReader : public FieldVisitor {
       if (std::find(level.known.begin(), level.known.end(), key) != level.known.end()) continue;
       const std::string full = Join(level.prefix, key);
       const std::string nearest = NearestName(key, level.known);
-      throw InputError(Source(full), "unknown key '" + full + "'" +
-                                         (nearest.empty() ? "" : "; did you mean '" + Join(level.prefix, nearest) + "'?"));
+      throw InputError(Source(full),
+                       "unknown key '" + full + "'" +
+                           (nearest.empty() ? "" : "; did you mean '" + Join(level.prefix, nearest) + "'?"));
     }
   }
 
@@ -252,7 +261,9 @@ std::unique_ptr<FieldVisitor> ConfigFile::MakeReader() const {
   return std::make_unique<YamlReader>(name_, document_->root, document_->overridden);
 }
 
-void ConfigFile::FinishReading(FieldVisitor& reader) const { static_cast<YamlReader&>(reader).RefuseUnknownKeys(); }
+void ConfigFile::FinishReading(FieldVisitor& reader) const {
+  static_cast<YamlReader&>(reader).RefuseUnknownKeys();
+}
 
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates) {
   std::string best;
@@ -269,8 +280,11 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
         row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
       }
     }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    // A name cut short, or without its unit, is near too.
+    const bool is_prefix = name.size() >= 3 && candidate.compare(0, name.size(), name) == 0;
+    const size_t distance = is_prefix ? 1 : row.back();
+    if (distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
   }

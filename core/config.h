@@ -9,7 +9,8 @@
 //   ConfigFile file("run.yaml", {"sim.envs=64"});   // YAML text plus --set overrides
 //   file.Read(config);                              // InputError on an unknown key, a wrong type, a value out of range
 //
-// The only door to yaml-cpp. Not thread-safe; values are copied into the structs, nothing refers to the file afterwards.
+// The only door to yaml-cpp. Not thread-safe; values are copied into the structs, nothing refers to the file
+// afterwards.
 #pragma once
 
 #include <cstdint>

@@ -1,26 +1,19 @@
 // The two visitors that only look: YAML text (resolved configuration) and the Markdown reference.
 #include <yaml-cpp/yaml.h>
 
-#include <sstream>
+#include <charconv>
 
 #include "core/config.h"
 
 namespace gripstream {
 namespace {
 
+// The fewest digits that read back to the same number.
 template <class T>
 std::string FormatShortest(T value) {
-  std::ostringstream out;
-  out.precision(17);
-  out << value;
-  // 17 digits always read back exactly; fewer do too for most numbers people write.
-  for (int digits = 1; digits < 17; ++digits) {
-    std::ostringstream shorter;
-    shorter.precision(digits);
-    shorter << value;
-    if (std::stod(shorter.str()) == static_cast<double>(value)) return shorter.str();
-  }
-  return out.str();
+  char text[32];
+  const std::to_chars_result result = std::to_chars(text, text + sizeof(text), value);
+  return {text, result.ptr};
 }
 
 class YamlWriter : public FieldVisitor {
@@ -143,7 +136,11 @@ class ReferenceWriter : public FieldVisitor {
 
 }  // namespace
 
-std::unique_ptr<FieldVisitor> MakeYamlWriter(std::string& out) { return std::make_unique<YamlWriter>(out); }
-std::unique_ptr<FieldVisitor> MakeReferenceWriter(std::string& out) { return std::make_unique<ReferenceWriter>(out); }
+std::unique_ptr<FieldVisitor> MakeYamlWriter(std::string& out) {
+  return std::make_unique<YamlWriter>(out);
+}
+std::unique_ptr<FieldVisitor> MakeReferenceWriter(std::string& out) {
+  return std::make_unique<ReferenceWriter>(out);
+}
 
 }  // namespace gripstream

@@ -15,9 +15,7 @@ class Deadline {
   }
   bool Passed() const { return Clock::now() >= when_; }
   // Never negative.
-  double RemainingSeconds() const {
-    return std::max(0.0, std::chrono::duration<double>(when_ - Clock::now()).count());
-  }
+  double RemainingSeconds() const { return std::max(0.0, std::chrono::duration<double>(when_ - Clock::now()).count()); }
   // For poll(2): rounded up, so that a wait does not end a fraction of a millisecond early.
   int RemainingMilliseconds() const { return static_cast<int>(RemainingSeconds() * 1000.0 + 0.999); }
   Clock::time_point When() const { return when_; }

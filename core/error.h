@@ -37,8 +37,8 @@ class InternalError : public std::logic_error {
 
 [[noreturn]] void ThrowInternal(const char* condition, const char* file, int line, const std::string& message);
 
-#define GS_CHECK(condition, message)                                                     \
-  do {                                                                                   \
+#define GS_CHECK(condition, message)                                                        \
+  do {                                                                                      \
     if (!(condition)) ::gripstream::ThrowInternal(#condition, __FILE__, __LINE__, message); \
   } while (false)
 

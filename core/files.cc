@@ -72,7 +72,9 @@ Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
            "SHA-256 is not available");
 }
 
-Sha256::~Sha256() { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_)); }
+Sha256::~Sha256() {
+  EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(context_));
+}
 
 void Sha256::Update(const void* data, size_t bytes) {
   GS_CHECK(EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(context_), data, bytes) == 1, "SHA-256 failed");

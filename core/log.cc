@@ -22,7 +22,9 @@ std::shared_ptr<spdlog::logger>& Instance() {
 
 }  // namespace
 
-void StartLog(const std::string& role) { Instance()->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l [" + role + "] %v"); }
+void StartLog(const std::string& role) {
+  Instance()->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l [" + role + "] %v");
+}
 
 void LogToFile(const std::string& path) {
   try {
@@ -34,6 +36,8 @@ void LogToFile(const std::string& path) {
   }
 }
 
-spdlog::logger& Log() { return *Instance(); }
+spdlog::logger& Log() {
+  return *Instance();
+}
 
 }  // namespace gripstream

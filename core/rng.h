@@ -77,9 +77,7 @@ class Rng {
   // Uniform in [low, high).
   GS_HOST_DEVICE float Uniform(float low, float high) { return low + (high - low) * Uniform(); }
   // Uniform in {0, ..., n-1}; n >= 1. Multiply-shift: the bias is below n / 2^32.
-  GS_HOST_DEVICE uint32_t Below(uint32_t n) {
-    return static_cast<uint32_t>((uint64_t{NextU32()} * n) >> 32);
-  }
+  GS_HOST_DEVICE uint32_t Below(uint32_t n) { return static_cast<uint32_t>((uint64_t{NextU32()} * n) >> 32); }
   // Standard normal (Box-Muller, one of the pair is kept for the next call).
   GS_HOST_DEVICE float Normal() {
     if (has_spare_) {

@@ -9,12 +9,16 @@ namespace gripstream {
 
 size_t SizeOf(DType dtype) {
   switch (dtype) {
-    case DType::kUint8: return 1;
-    case DType::kUint16: return 2;
+    case DType::kUint8:
+      return 1;
+    case DType::kUint16:
+      return 2;
     case DType::kInt32:
     case DType::kUint32:
-    case DType::kFloat32: return 4;
-    case DType::kInt64: return 8;
+    case DType::kFloat32:
+      return 4;
+    case DType::kInt64:
+      return 8;
   }
   GS_CHECK(false, "unknown dtype");
   return 0;
@@ -22,12 +26,18 @@ size_t SizeOf(DType dtype) {
 
 const char* NameOf(DType dtype) {
   switch (dtype) {
-    case DType::kUint8: return "uint8";
-    case DType::kUint16: return "uint16";
-    case DType::kInt32: return "int32";
-    case DType::kUint32: return "uint32";
-    case DType::kInt64: return "int64";
-    case DType::kFloat32: return "float32";
+    case DType::kUint8:
+      return "uint8";
+    case DType::kUint16:
+      return "uint16";
+    case DType::kInt32:
+      return "int32";
+    case DType::kUint32:
+      return "uint32";
+    case DType::kInt64:
+      return "int64";
+    case DType::kFloat32:
+      return "float32";
   }
   return "?";
 }
@@ -38,7 +48,9 @@ size_t TensorSpec::Elements() const {
   return count;
 }
 
-size_t TensorSpec::Bytes() const { return Elements() * SizeOf(dtype); }
+size_t TensorSpec::Bytes() const {
+  return Elements() * SizeOf(dtype);
+}
 
 std::string TensorSpec::ToString() const {
   std::ostringstream out;

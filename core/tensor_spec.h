@@ -12,19 +12,19 @@ namespace gripstream {
 
 enum class DType : uint8_t { kUint8 = 0, kUint16 = 1, kInt32 = 2, kUint32 = 3, kInt64 = 4, kFloat32 = 5 };
 
-size_t SizeOf(DType dtype);           // bytes
-const char* NameOf(DType dtype);      // "float32", ...
+size_t SizeOf(DType dtype);       // bytes
+const char* NameOf(DType dtype);  // "float32", ...
 
 struct TensorSpec {
-  std::string name;                   // unique in its record, for example "obs.depth"
+  std::string name;  // unique in its record, for example "obs.depth"
   DType dtype = DType::kFloat32;
-  std::vector<int> shape;             // per environment; empty for a scalar
-  std::string unit;                   // of the stored number times `scale`; "" for none
-  double scale = 1.0;                 // stored number * scale = quantity in `unit`
+  std::vector<int> shape;  // per environment; empty for a scalar
+  std::string unit;        // of the stored number times `scale`; "" for none
+  double scale = 1.0;      // stored number * scale = quantity in `unit`
 
-  size_t Elements() const;            // per environment
-  size_t Bytes() const;               // per environment
-  std::string ToString() const;       // "obs.depth uint16 [48, 64] m x 0.0001"
+  size_t Elements() const;       // per environment
+  size_t Bytes() const;          // per environment
+  std::string ToString() const;  // "obs.depth uint16 [48, 64] m x 0.0001"
   bool operator==(const TensorSpec&) const = default;
 };
 
