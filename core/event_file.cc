@@ -1,8 +1,8 @@
 #include "core/event_file.h"
 
-#include <crc32c/crc32c.h>
 #include <unistd.h>
 
+#include <boost/crc.hpp>
 #include <chrono>
 #include <filesystem>
 #include <protozero/pbf_writer.hpp>
@@ -30,7 +30,9 @@ std::string Host() {
 
 // TFRecord's mask, so that a CRC of data which itself holds CRCs stays a good check.
 uint32_t MaskedCrc(std::string_view data) {
-  const uint32_t crc = crc32c::Crc32c(data.data(), data.size());
+  boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> castagnoli;
+  castagnoli.process_bytes(data.data(), data.size());
+  const uint32_t crc = castagnoli.checksum();
   return ((crc >> 15) | (crc << 17)) + 0xA282EAD8u;
 }
 
