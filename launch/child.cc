@@ -1,0 +1,95 @@
+#include "launch/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+
+namespace gripstream {
+namespace {
+
+constexpr auto kPollPeriod = std::chrono::milliseconds(5);
+
+// Runs in the child between fork and exec: only async-signal-safe calls. Reports a failed exec through `error_pipe`.
+[[noreturn]] void BecomeProgram(char* const* argv, pid_t parent, int error_pipe) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the parent ended before the line above took effect
+  execv(argv[0], argv);
+  const int error = errno;
+  (void)!write(error_pipe, &error, sizeof(error));
+  _exit(127);
+}
+
+int ExitCode(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+}  // namespace
+
+Child::Child(std::string name, const std::vector<std::string>& arguments) : name_(std::move(name)) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  int error_pipe[2];
+  if (pipe2(error_pipe, O_CLOEXEC) != 0) throw RunError(name_ + ": no pipe: " + std::strerror(errno));
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) BecomeProgram(argv.data(), parent, error_pipe[1]);
+  close(error_pipe[1]);
+  int error = pid_ < 0 ? errno : 0;
+  if (pid_ > 0 && read(error_pipe[0], &error, sizeof(error)) > 0) waitpid(pid_, nullptr, 0);
+  close(error_pipe[0]);
+  if (error != 0) {
+    pid_ = -1;
+    throw RunError(name_ + ": cannot start " + arguments[0] + ": " + std::strerror(error));
+  }
+}
+
+Child::~Child() {
+  if (pid_ > 0 && !Poll()) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+}
+
+Child::Child(Child&& other) noexcept
+    : name_(std::move(other.name_)), pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
+
+std::optional<int> Child::Poll() {
+  if (!status_) {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  }
+  return status_ ? std::optional<int>(ExitCode(*status_)) : std::nullopt;
+}
+
+void Child::Signal(int signal_number) {
+  if (!Poll()) kill(pid_, signal_number);
+}
+
+int Child::EndBy(Deadline deadline) {
+  while (!Poll() && !deadline.Passed()) std::this_thread::sleep_for(kPollPeriod);
+  if (!Poll()) {
+    kill(pid_, SIGKILL);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    status_ = status;
+  }
+  return *Poll();
+}
+
+std::string Child::HowItEnded() const {
+  GS_CHECK(status_.has_value(), name_ + " still runs");
+  if (WIFSIGNALED(*status_)) {
+    return "signal " + std::to_string(WTERMSIG(*status_)) + " (" + strsignal(WTERMSIG(*status_)) + ")";
+  }
+  return "exit code " + std::to_string(WEXITSTATUS(*status_));
+}
+
+}  // namespace gripstream

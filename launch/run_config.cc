@@ -1,0 +1,66 @@
+#include "launch/run_config.h"
+
+#include "core/error.h"
+#include "core/rng.h"
+
+namespace gripstream {
+namespace {
+
+// Choices that the file format knows and this version cannot do: refused by name, never silently replaced.
+void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
+  if (config.runtime.mode != "lockstep") {
+    throw InputError(name, "runtime.mode", config.runtime.mode, "lockstep, the only mode of this version");
+  }
+  if (config.runtime.inference != "learner") {
+    throw InputError(name, "runtime.inference", config.runtime.inference, "learner, the only place in this version");
+  }
+  if (config.runtime.max_staleness != 0) {
+    throw InputError(name, "runtime.max_staleness", std::to_string(config.runtime.max_staleness),
+                     "0: lockstep is never stale");
+  }
+  if (config.learner.processes != 1) {
+    throw InputError(name, "learner.processes", std::to_string(config.learner.processes), "1 in this version");
+  }
+}
+
+void CheckSizes(const RunConfig& config, const std::string& name) {
+  const int samples = config.ppo.horizon * config.TotalEnvs();
+  if (samples % config.ppo.minibatch != 0) {
+    throw InputError(name, "ppo.minibatch", std::to_string(config.ppo.minibatch),
+                     "a divisor of ppo.horizon x sim.processes x sim.envs = " + std::to_string(samples));
+  }
+  if (config.wire.transport == "inproc" && config.sim.processes != 1) {
+    throw InputError(name, "sim.processes", std::to_string(config.sim.processes),
+                     "1 with wire.transport inproc, which is one process");
+  }
+}
+
+RunConfig Check(const ConfigFile& file) {
+  RunConfig config;
+  file.Read(config);
+  RefuseWhatIsNotBuilt(config, file.Name());
+  CheckSizes(config, file.Name());
+  return config;
+}
+
+}  // namespace
+
+RunConfig ReadRunConfig(const std::string& path, const std::vector<std::string>& overrides) {
+  return Check(ConfigFile(path, overrides));
+}
+
+RunConfig ReadRunConfigText(const std::string& text, const std::string& name,
+                            const std::vector<std::string>& overrides) {
+  return Check(ConfigFile::FromText(text, name, overrides));
+}
+
+uint64_t AgreementHash(const RunConfig& config) {
+  RunConfig agreed = config;
+  agreed.run.dir.clear();
+  agreed.wire = {};
+  agreed.train = {};
+  agreed.eval = {};
+  return HashName(ToYaml(agreed));
+}
+
+}  // namespace gripstream

@@ -1,0 +1,93 @@
+// The whole run file as one typed struct, and the facts that several roles derive from it.
+//
+// Header-only and free of MuJoCo and LibTorch, so that every binary parses and checks all of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "envs/config.h"
+#include "learner/config.h"
+#include "learner/train_config.h"
+#include "policies/config.h"
+#include "sim_server/config.h"
+#include "sim_server/render/config.h"
+#include "wire/config.h"
+
+namespace gripstream {
+
+struct RunSection {
+  std::string dir;
+  uint64_t seed = 1;
+  bool deterministic = false;
+
+  void Fields(FieldVisitor& v) {
+    v.String("dir", dir, {.doc = "folder of the run; empty: runs/<config name>-<time>"});
+    v.Uint64("seed", seed, {.doc = "of every random stream"});
+    v.Bool("deterministic", deterministic, {.doc = "same seed, same bits: one fixed order of every sum"});
+  }
+};
+
+struct RuntimeConfig {
+  std::string mode = "lockstep";
+  int max_staleness = 0;
+  std::string inference = "learner";
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("mode", mode, {"lockstep", "double_buffered", "async", "data_parallel"}, {.doc = "how roles take turns"});
+    v.Int("max_staleness", max_staleness, {.doc = "policy versions an experience may lag behind", .unit = "versions"},
+          {0, 1000});
+    v.Choice("inference", inference, {"learner", "simulator"}, {.doc = "where the policy acts during collection"});
+  }
+};
+
+struct LearnerConfig {
+  int processes = 1;
+
+  void Fields(FieldVisitor& v) { v.Int("processes", processes, {.doc = "learner processes"}, {1, 256}); }
+};
+
+struct RunConfig {
+  RunSection run;
+  TrainConfig train;
+  EvalConfig eval;
+  RuntimeConfig runtime;
+  SimConfig sim;
+  PhysicsConfig physics;
+  RenderConfig render;
+  TaskConfig task;
+  WireConfig wire;
+  LearnerConfig learner;
+  PolicyConfig policy;
+  PpoConfig ppo;
+
+  void Fields(FieldVisitor& v) {
+    v.Group("run", run, "the run as a whole");
+    v.Group("train", train, "course of the training");
+    v.Group("eval", eval, "evaluation on fixed episodes");
+    v.Group("runtime", runtime, "how the roles work together");
+    v.Group("sim", sim, "simulator processes");
+    v.Group("physics", physics, "physics");
+    v.Group("render", render, "cameras");
+    v.Group("task", task, "what is to be learned");
+    v.Group("wire", wire, "how experience moves");
+    v.Group("learner", learner, "learner processes");
+    v.Group("policy", policy, "networks");
+    v.Group("ppo", ppo, "PPO");
+  }
+
+  int TotalEnvs() const { return sim.processes * sim.envs; }
+};
+
+// Reads the file, lays the overrides over it and checks what no single field can: what is not built yet, sizes that
+// must divide. Throws InputError. `run.dir` may still be empty.
+RunConfig ReadRunConfig(const std::string& path, const std::vector<std::string>& overrides);
+RunConfig ReadRunConfigText(const std::string& text, const std::string& name,
+                            const std::vector<std::string>& overrides);
+
+// The part of the configuration that both ends of the wire must agree on, as a hash: everything except the folder, the
+// address, the course of the training and evaluation.
+uint64_t AgreementHash(const RunConfig& config);
+
+}  // namespace gripstream

@@ -1,0 +1,110 @@
+#include "launch/supervisor.h"
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/rng.h"
+#include "launch/child.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kGraceToEnd_s = 4.0;  // Ctrl-C is answered within 5 s
+constexpr auto kPollPeriod = std::chrono::milliseconds(10);
+
+std::vector<Child> StartSimulators(const RunConfig& config) {
+  std::vector<Child> simulators;
+  for (int i = 0; i < config.sim.processes; ++i) {
+    const std::string name = "simulator " + std::to_string(i);
+    simulators.emplace_back(name, std::vector<std::string>{RoleProgram("gripstream-sim"), config.run.dir, "--index",
+                                                           std::to_string(i)});
+  }
+  return simulators;
+}
+
+void StopAll(std::vector<Child>& simulators, double grace_s) {
+  const Deadline deadline = Deadline::After(grace_s);
+  for (Child& simulator : simulators) simulator.EndBy(deadline);
+}
+
+// One run's processes under watch.
+class Watch {
+ public:
+  Watch(Child& learner, std::vector<Child>& simulators, double notice_s)
+      : learner_(learner), simulators_(simulators), notice_s_(notice_s) {}
+
+  int UntilTheEnd() {
+    for (;;) {
+      if (const std::optional<int> code = learner_.Poll()) return AfterLearner(*code);
+      if (Interrupted()) return AfterInterrupt();
+      for (Child& simulator : simulators_) {
+        const std::optional<int> code = simulator.Poll();
+        if (code && *code != kExitOk) return AfterLostSimulator(simulator, *code);
+      }
+      std::this_thread::sleep_for(kPollPeriod);
+    }
+  }
+
+ private:
+  int AfterLearner(int code) {
+    StopAll(simulators_, kGraceToEnd_s);
+    // The learner reports its own failures; only a signal leaves it without a word.
+    if (code >= 128) std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
+    return code == kExitOk || code == kExitBadInput ? code : kExitFailed;
+  }
+
+  int AfterInterrupt() {
+    learner_.Signal(SIGTERM);
+    learner_.EndBy(Deadline::After(kGraceToEnd_s));
+    StopAll(simulators_, 0);
+    return kExitFailed;
+  }
+
+  // The learner names a peer that dies; it is given the time to.
+  int AfterLostSimulator(Child& simulator, int code) {
+    // What was wrong with its input, the simulator has said itself.
+    if (code != kExitBadInput) {
+      std::fprintf(stderr, "gripstream: %s (pid %d) ended: %s\n", simulator.Name().c_str(), simulator.Pid(),
+                   simulator.HowItEnded().c_str());
+    }
+    if (code == kExitBadInput) learner_.Signal(SIGKILL);
+    learner_.EndBy(Deadline::After(notice_s_));
+    StopAll(simulators_, 0);
+    return code == kExitBadInput ? kExitBadInput : kExitFailed;
+  }
+
+  Child& learner_;
+  std::vector<Child>& simulators_;
+  double notice_s_;
+};
+
+}  // namespace
+
+int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments) {
+  CatchInterrupts();
+  const bool single = config.wire.transport == "inproc";
+  std::vector<std::string> argv = {RoleProgram(single ? "gripstream-single" : "gripstream-learner"), config.run.dir};
+  argv.insert(argv.end(), learner_arguments.begin(), learner_arguments.end());
+  Child learner("learner", argv);
+  std::vector<Child> simulators;
+  if (!single) simulators = StartSimulators(config);
+  return Watch(learner, simulators, config.wire.deadline_s + kGraceToEnd_s).UntilTheEnd();
+}
+
+std::string WireAddress(const RunConfig& config) {
+  if (!config.wire.address.empty()) return config.wire.address;
+  char name[40];
+  const std::string folder = std::filesystem::weakly_canonical(config.run.dir).string();
+  std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
+  return config.wire.transport == "zmq" ? std::string("ipc://") + name : name;
+}
+
+std::string RoleProgram(const std::string& name) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
+}
+
+}  // namespace gripstream

@@ -1,0 +1,27 @@
+// Starts the roles of a run on this machine and watches them until the run is over.
+//
+//   launcher -> gripstream-learner, gripstream-sim x K       (or gripstream-single with wire.transport inproc)
+//
+// The learner's end is the run's end. A simulator that ends early is named with the way it ended; the learner is given
+// time to notice by itself, then everything is stopped. No process outlives the launcher (launch/child.h). Call from the
+// main thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/run_config.h"
+
+namespace gripstream {
+
+// Runs the learner with `learner_arguments` and the simulators of the run folder's configuration. `config.run.dir` is
+// set and holds config.yaml. Returns the run's exit code.
+int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments);
+
+// Where the learner of this run listens when wire.address is empty: a name that leaves nothing behind in any folder.
+std::string WireAddress(const RunConfig& config);
+
+// The path of a role's program, beside the running one.
+std::string RoleProgram(const std::string& name);
+
+}  // namespace gripstream

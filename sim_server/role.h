@@ -1,0 +1,61 @@
+// The simulator role: environments and cameras behind one end of the wire.
+//
+//   command (wire) -> EnvBatch (physics, rewards) + BatchRenderer (images) -> record (wire), written in place
+//
+// It obeys commands until told to stop: reset, step, save state, load state. Everything runs on the calling thread, but
+// for the threads inside physics and rendering. Throws what its parts throw; the learner is told before.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/tensor_spec.h"
+#include "envs/config.h"
+#include "sim_server/config.h"
+#include "sim_server/render/config.h"
+#include "wire/transport.h"
+
+namespace gripstream {
+
+class EnvBatch;
+class BatchRenderer;
+
+struct SimulatorOptions {
+  SimConfig sim;
+  PhysicsConfig physics;
+  RenderConfig render;
+  TaskConfig task;
+  uint64_t seed = 1;
+  int index = 0;  // this process among sim.processes: environments [index * sim.envs, (index + 1) * sim.envs)
+};
+
+class Simulator {
+ public:
+  // Builds models, environments and renderer; throws InputError for what the configuration names wrongly.
+  explicit Simulator(const SimulatorOptions& options);
+  ~Simulator();
+
+  // The record of one step: the task's tensors, then the images. The same for every simulator of a run.
+  std::vector<TensorSpec> RecordSpecs() const;
+  const TensorSpec& ActionSpec() const;
+  const std::vector<std::string>& RewardTerms() const;
+  uint32_t EnvBegin() const { return env_begin_; }
+  int Envs() const { return options_.sim.envs; }
+
+  // Obeys the learner until it says stop. `wire` was connected with RecordSpecs().
+  void Serve(SimulatorEnd& wire, double deadline_s);
+
+ private:
+  class Loop;
+  std::unique_ptr<BatchRenderer> MakeRenderer(const std::string& camera, const RenderConfig& config) const;
+
+  SimulatorOptions options_;
+  uint32_t env_begin_;
+  std::unique_ptr<EnvBatch> envs_;
+  std::unique_ptr<BatchRenderer> renderer_;
+  std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
+};
+
+}  // namespace gripstream
