@@ -1,0 +1,37 @@
+// Adam (Kingma and Ba 2015) over all parameters as one flat array, with clipping by the global gradient norm.
+//
+// One fused pass per step; no state but two arrays and a counter, so that saving and loading it is exact. Takes over
+// the storage of the parameters it is made for: they become views of its array. Not thread-safe.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "policies/parameters.h"
+
+namespace gripstream {
+
+class Adam {
+ public:
+  explicit Adam(ParameterSet& parameters, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8);
+
+  void ZeroGradients();
+  // Scales the gradients down to `max_norm` where they exceed it (0: never), applies them, and returns the norm that
+  // they had. A norm that is not finite changes nothing and is returned as it is.
+  double Step(double learning_rate, double max_norm);
+
+  // For checkpoints: first and second moments [Count()], and the number of steps taken.
+  const torch::Tensor& FirstMoment() const { return first_; }
+  const torch::Tensor& SecondMoment() const { return second_; }
+  int64_t Steps() const { return steps_; }
+  void SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps);
+
+ private:
+  double beta1_, beta2_, epsilon_;
+  ParameterSet::Flat flat_;
+  torch::Tensor first_, second_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace gripstream

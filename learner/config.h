@@ -1,0 +1,68 @@
+// Configuration of PPO. Plain values, no LibTorch: every binary parses the whole run file.
+#pragma once
+
+#include <string>
+
+#include "core/config.h"
+
+namespace gripstream {
+
+struct ScheduleConfig {
+  std::string kind = "kl_adaptive";
+  double target_kl = 0.013;
+  double min_lr = 1e-5;
+  double max_lr = 3e-3;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice(
+        "kind", kind, {"fixed", "linear", "kl_adaptive"},
+        {.doc = "fixed; linear to 0 over train.iterations; kl_adaptive: x1.5 below half the target, /1.5 above twice"});
+    v.Float("target_kl", target_kl, {.doc = "divergence per epoch that kl_adaptive aims at", .unit = "nat"},
+            {1e-6, 10});
+    v.Float("min_lr", min_lr, {.doc = "least learning rate of kl_adaptive"}, {0, 1});
+    v.Float("max_lr", max_lr, {.doc = "largest learning rate of kl_adaptive"}, {0, 1});
+  }
+};
+
+struct PpoConfig {
+  int horizon = 16;
+  int epochs = 4;
+  int minibatch = 1024;
+  double gamma = 0.99;
+  double lambda = 0.95;
+  double clip = 0.2;
+  bool clip_value = true;
+  bool normalise_advantages = true;
+  bool bootstrap_timeouts = true;
+  double value_coef = 1.0;
+  double entropy_coef = 0.001;
+  double bounds_coef = 0.005;
+  double aux_coef = 1.0;
+  double max_grad_norm = 1.0;
+  double lr = 1e-3;
+  ScheduleConfig schedule;
+  int threads = 2;
+
+  void Fields(FieldVisitor& v) {
+    v.Int("horizon", horizon, {.doc = "steps of every environment per iteration"}, {1, 4096});
+    v.Int("epochs", epochs, {.doc = "passes over an iteration's samples"}, {1, 100});
+    v.Int("minibatch", minibatch, {.doc = "samples per gradient step; divides horizon x environments"}, {1, 1 << 24});
+    v.Float("gamma", gamma, {.doc = "discount per step"}, {0, 1});
+    v.Float("lambda", lambda, {.doc = "trace decay of the advantage estimate"}, {0, 1});
+    v.Float("clip", clip, {.doc = "range of the probability ratio around 1"}, {1e-4, 10});
+    v.Bool("clip_value", clip_value, {.doc = "clip the change of the value by the same range"});
+    v.Bool("normalise_advantages", normalise_advantages, {.doc = "to mean 0 and deviation 1 over the iteration"});
+    v.Bool("bootstrap_timeouts", bootstrap_timeouts, {.doc = "a time-out is worth its last state's value, not 0"});
+    v.Float("value_coef", value_coef, {.doc = "weight of the value loss"}, {0, 100});
+    v.Float("entropy_coef", entropy_coef, {.doc = "weight of the entropy bonus"}, {0, 10});
+    v.Float("bounds_coef", bounds_coef, {.doc = "weight of the penalty on means outside [-1, 1]"}, {0, 100});
+    v.Float("aux_coef", aux_coef, {.doc = "weight of the object-position loss"}, {0, 1000});
+    v.Float("max_grad_norm", max_grad_norm, {.doc = "gradients are scaled down to this norm; 0: never"}, {0, 1e6});
+    v.Float("lr", lr, {.doc = "learning rate at the start"}, {0, 1});
+    v.Group("schedule", schedule, "learning rate over time");
+    v.Int("threads", threads, {.doc = "CPU threads of inference and update; part of what a run's bits depend on"},
+          {1, 1024});
+  }
+};
+
+}  // namespace gripstream

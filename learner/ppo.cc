@@ -1,0 +1,211 @@
+#include "learner/ppo.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+#include "learner/ppo_loss.h"
+#include "policies/distribution.h"
+#include "replay/returns.h"
+#include "replay/sampler.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kActionLimit = 1.1;  // means may lean a little beyond the clamp before BoundsLoss holds them back
+
+torch::Tensor Flat(const torch::Tensor& x) {
+  return x.flatten(0, 1);
+}
+
+std::span<const float> Floats(const torch::Tensor& x) {
+  return {x.data_ptr<float>(), static_cast<size_t>(x.numel())};
+}
+std::span<float> MutableFloats(torch::Tensor& x) {
+  return {x.data_ptr<float>(), static_cast<size_t>(x.numel())};
+}
+
+}  // namespace
+
+struct Ppo::Samples {
+  Observation observation;
+  torch::Tensor action, mean, log_std;      // [M, A]
+  torch::Tensor log_prob, value;            // [M]
+  torch::Tensor aux;                        // [M, aux] normalised; undefined without the head
+  torch::Tensor advantage, target, weight;  // [M]; weight 0: faulted
+};
+
+Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations)
+    : config_(config),
+      policy_(policy),
+      envs_(envs),
+      seed_(seed),
+      adam_(policy.Network().Parameters()),
+      rate_(config.lr, config.schedule, iterations) {
+  const int64_t samples = static_cast<int64_t>(config.horizon) * envs;
+  if (samples % config.minibatch != 0) {
+    throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
+                     "a divisor of horizon x environments = " + std::to_string(samples));
+  }
+  at::set_num_threads(config.threads);
+  at::globalContext().setDeterministicAlgorithms(true, false);
+}
+
+void Ppo::Prime(const RolloutStore& store) {
+  const bool image = policy_.Network().UsesImage();
+  policy_.UpdateNormalizers(store.Step(kProprioTensor, 0), image ? store.Step(kDepthTensor, 0) : torch::Tensor(),
+                            store.Step(kStateTensor, 0),
+                            policy_.Network().HasAux() ? store.Step(kAuxTensor, 0) : torch::Tensor());
+}
+
+void Ppo::EstimateReturns(RolloutStore& store, Samples& samples) const {
+  const int horizon = store.Horizon();
+  store.Value().select(0, horizon).copy_(policy_.Values(store.Step(kStateTensor, horizon)));
+  const torch::Tensor done = store.AfterAction("done"), reward = store.AfterAction("reward");
+  torch::Tensor final_value = at::zeros({horizon, envs_}, torch::kFloat32);
+  for (int t = 0; config_.bootstrap_timeouts && t < horizon; ++t) {
+    const bool any = done.select(0, t).eq(static_cast<int>(DoneKind::kTimedOut)).any().item<bool>();
+    if (any) final_value.select(0, t).copy_(policy_.Values(store.Step("final_state", t + 1)));
+  }
+  const ReturnInputs inputs = {horizon,
+                               envs_,
+                               Floats(reward),
+                               Floats(store.Value()),
+                               {done.data_ptr<uint8_t>(), static_cast<size_t>(done.numel())},
+                               Floats(final_value)};
+  samples.advantage = at::empty({int64_t{horizon} * envs_}, torch::kFloat32);
+  samples.target = at::empty_like(samples.advantage);
+  Gae(inputs, {static_cast<float>(config_.gamma), static_cast<float>(config_.lambda), config_.bootstrap_timeouts},
+      MutableFloats(samples.advantage), MutableFloats(samples.target));
+  samples.weight = Flat(done).ne(static_cast<int>(DoneKind::kFaulted)).to(torch::kFloat32);
+  if (config_.normalise_advantages) samples.advantage = Standardise(samples.advantage, samples.weight);
+}
+
+Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
+  const int64_t horizon = store.Horizon();
+  const auto rows = [&](const char* name) { return Flat(store.Record(name).narrow(0, 0, horizon)); };
+  Samples samples;
+  samples.observation.proprio = rows(kProprioTensor);
+  samples.observation.state = rows(kStateTensor);
+  if (policy_.Network().UsesImage()) samples.observation.depth = rows(kDepthTensor);
+  if (policy_.Network().HasAux()) samples.aux = policy_.NormaliseAux(rows(kAuxTensor));
+  samples.action = Flat(store.Action());
+  samples.mean = Flat(store.Mean());
+  samples.log_std = Flat(store.LogStd());
+  samples.log_prob = Flat(store.LogProb());
+  samples.value = Flat(store.Value().narrow(0, 0, horizon));
+  EstimateReturns(store, samples);
+  return samples;
+}
+
+PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
+  const auto start = std::chrono::steady_clock::now();
+  GS_CHECK(store.Horizon() == config_.horizon && store.Envs() == envs_, "a rollout of another size");
+  Samples samples;
+  {
+    const torch::NoGradGuard no_grad;
+    samples = Prepare(store);
+  }
+  PpoMetrics metrics;
+  metrics.explained_variance = ExplainedVariance(samples.value, samples.target, samples.weight);
+  metrics.return_mean = WeightedMean(samples.target, samples.weight).item<double>();
+  metrics.used_samples = samples.weight.sum().item<int64_t>();
+  rate_.BeginIteration(iteration);
+  for (int epoch = 0; epoch < config_.epochs; ++epoch) {
+    metrics.kl = RunEpoch(samples, iteration, epoch, metrics);
+    rate_.EndEpoch(metrics.kl);
+  }
+  const double steps = static_cast<double>(samples.weight.numel() / config_.minibatch * config_.epochs);
+  for (double* sum : {&metrics.policy_loss, &metrics.value_loss, &metrics.bounds_loss, &metrics.aux_loss,
+                      &metrics.clip_fraction, &metrics.grad_norm}) {
+    *sum /= steps;
+  }
+  const torch::Tensor log_std = policy_.Network().LogStd().detach();
+  metrics.entropy = GaussianEntropy(log_std).item<double>();
+  metrics.action_std = log_std.exp().mean().item<double>();
+  metrics.learning_rate = rate_.Value();
+  policy_.UpdateNormalizers(
+      samples.observation.proprio, samples.observation.depth, samples.observation.state,
+      policy_.Network().HasAux() ? store.Record(kAuxTensor).narrow(0, 0, store.Horizon()) : torch::Tensor());
+  metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return metrics;
+}
+
+double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics) {
+  const MinibatchSampler sampler(seed_, samples.weight.numel(), config_.minibatch);
+  const std::vector<int64_t> order = sampler.Permutation(iteration, epoch);
+  double kl = 0;
+  for (int64_t k = 0; k < sampler.Minibatches(); ++k) {
+    kl += TrainMinibatch(samples, sampler.Minibatch(order, k), metrics);
+    if (!std::isfinite(metrics.grad_norm)) {
+      throw RunError("training diverged: gradients are not finite at iteration " + std::to_string(iteration) +
+                     ", epoch " + std::to_string(epoch) + ", minibatch " + std::to_string(k));
+    }
+  }
+  return kl / static_cast<double>(sampler.Minibatches());
+}
+
+double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics) {
+  const torch::Tensor index =
+      at::from_blob(const_cast<int64_t*>(rows.data()), {static_cast<int64_t>(rows.size())}, torch::kInt64);
+  const auto pick = [&](const torch::Tensor& x) { return x.index_select(0, index); };
+  NetworkInput input;
+  {
+    const torch::NoGradGuard no_grad;
+    input = policy_.Gather(samples.observation, rows);
+  }
+  const ActorCritic& network = policy_.Network();
+  const torch::Tensor weight = pick(samples.weight), old_log_prob = pick(samples.log_prob);
+  const ActorOutput actor = network.Actor(input);
+  const torch::Tensor value = network.Critic(input.state);
+  const torch::Tensor log_prob = GaussianLogProb(actor.mean, network.LogStd(), pick(samples.action));
+
+  const auto mean = [&](const torch::Tensor& x) { return WeightedMean(x, weight); };
+  const torch::Tensor policy_loss =
+      mean(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip));
+  const torch::Tensor value_loss =
+      mean(ValueLoss(value, pick(samples.value), pick(samples.target), config_.clip_value ? config_.clip : 0.0));
+  const torch::Tensor bounds_loss = mean(BoundsLoss(actor.mean, kActionLimit));
+  torch::Tensor loss = policy_loss + config_.value_coef * value_loss + config_.bounds_coef * bounds_loss -
+                       config_.entropy_coef * GaussianEntropy(network.LogStd());
+  if (samples.aux.defined()) {
+    const torch::Tensor aux_loss = mean(AuxLoss(actor.aux, pick(samples.aux)));
+    loss = loss + config_.aux_coef * aux_loss;
+    metrics.aux_loss += aux_loss.item<double>();
+  }
+  adam_.ZeroGradients();
+  loss.backward();
+  metrics.grad_norm += adam_.Step(rate_.Value(), config_.max_grad_norm);
+  metrics.policy_loss += policy_loss.item<double>();
+  metrics.value_loss += value_loss.item<double>();
+  metrics.bounds_loss += bounds_loss.item<double>();
+  const torch::NoGradGuard no_grad;
+  metrics.clip_fraction += ClipFraction(log_prob, old_log_prob, weight, config_.clip).item<double>();
+  // The divergence that this minibatch saw, before its own step.
+  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, network.LogStd())).item<double>();
+}
+
+std::vector<NamedTensor> Ppo::State() const {
+  return {{"optimiser.first_moment", adam_.FirstMoment()},
+          {"optimiser.second_moment", adam_.SecondMoment()},
+          {"optimiser.steps", at::full({1}, adam_.Steps(), torch::kInt64)},
+          {"optimiser.learning_rate", at::full({1}, rate_.Value(), torch::kFloat64)}};
+}
+
+void Ppo::SetState(const std::vector<NamedTensor>& state) {
+  const auto find = [&](const std::string& name) {
+    const auto found = std::find_if(state.begin(), state.end(), [&](const NamedTensor& t) { return t.name == name; });
+    GS_CHECK(found != state.end(), "no tensor " + name);
+    return found->value;
+  };
+  adam_.SetState(find("optimiser.first_moment"), find("optimiser.second_moment"),
+                 find("optimiser.steps").item<int64_t>());
+  rate_.SetValue(find("optimiser.learning_rate").item<double>());
+}
+
+}  // namespace gripstream

@@ -1,0 +1,67 @@
+// Proximal policy optimisation over a RolloutStore.
+//
+//   store (records, actions, values) -> values of last and final states -> GAE -> epochs x minibatches -> new
+//   parameters
+//
+// The learner's loop: Act on row t for t < T, write rows up to T, Update, store.BeginNext(). Update changes the
+// policy's parameters, then takes the rollout's observations into its normalisers. Everything is a function of the
+// store's content, the seed and the state that Save writes: two runs agree bit for bit on one machine with the same
+// number of threads. Sets LibTorch's thread count and its deterministic mode for the process. One thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "learner/adam.h"
+#include "learner/config.h"
+#include "learner/schedule.h"
+#include "policies/inference.h"
+#include "replay/rollout.h"
+
+namespace gripstream {
+
+// Of one Update; losses are means over all its gradient steps.
+struct PpoMetrics {
+  double policy_loss = 0, value_loss = 0, entropy = 0, bounds_loss = 0, aux_loss = 0;
+  double kl = 0;  // last epoch, from the rollout's policy
+  double clip_fraction = 0;
+  double grad_norm = 0;           // before clipping
+  double explained_variance = 0;  // of the rollout's values
+  double learning_rate = 0;       // at the end
+  double action_std = 0;          // mean over components
+  double return_mean = 0;         // of the value targets
+  int64_t used_samples = 0;       // of horizon x environments; the rest were faulted
+  double seconds = 0;             // wall clock of the whole Update
+};
+
+class Ppo {
+ public:
+  // `policy` must outlive this object; its parameters move into the optimiser's storage. `iterations` is the length of
+  // the run, for the linear schedule. Throws InputError when `minibatch` does not divide horizon x environments.
+  Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations);
+
+  // Takes row 0's observations into the normalisers before the first action of a new run.
+  void Prime(const RolloutStore& store);
+  // Throws RunError when gradients are no longer finite.
+  PpoMetrics Update(RolloutStore& store, int64_t iteration);
+
+  // Optimiser and learning rate, for checkpoints. SetState takes what State returned (GS_CHECK on names and shapes).
+  std::vector<NamedTensor> State() const;
+  void SetState(const std::vector<NamedTensor>& state);
+
+ private:
+  struct Samples;  // one iteration's samples, [T N, ...]
+  Samples Prepare(RolloutStore& store) const;
+  void EstimateReturns(RolloutStore& store, Samples& samples) const;
+  double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
+  double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
+
+  PpoConfig config_;
+  Policy& policy_;
+  int envs_;
+  uint64_t seed_;
+  Adam adam_;
+  LearningRate rate_;
+};
+
+}  // namespace gripstream

@@ -1,0 +1,92 @@
+// Configuration of the networks. Plain values, no LibTorch: every binary parses the whole run file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+
+namespace gripstream {
+
+// The networks there are. A name added here needs its case in network.cc.
+//   depth_cnn  actor: depth image through convolutions + proprioception; critic: privileged state
+//   state_mlp  actor and critic both on privileged state (a teacher, and a fast check that a task can be learned)
+inline const std::vector<std::string>& PolicyNames() {
+  static const std::vector<std::string> names = {"depth_cnn", "state_mlp"};
+  return names;
+}
+
+// Convolutions without padding, each followed by ReLU; flattened (where things are in the image survives) and
+// projected to `features`.
+struct EncoderConfig {
+  std::vector<int> channels = {16, 32, 32};
+  std::vector<int> kernels = {5, 3, 3};
+  std::vector<int> strides = {2, 2, 2};
+  int features = 128;
+
+  void Fields(FieldVisitor& v) {
+    v.Ints("channels", channels, 0, {.doc = "filters of each convolution"}, {1, 1024});
+    v.Ints("kernels", kernels, 0, {.doc = "kernel size of each convolution", .unit = "px"}, {1, 15});
+    v.Ints("strides", strides, 0, {.doc = "stride of each convolution", .unit = "px"}, {1, 8});
+    v.Int("features", features, {.doc = "length of the image's feature vector"}, {1, 4096});
+  }
+};
+
+// How raw depth becomes network input: clamped to [near, far] (nothing hit counts as far), then scaled.
+struct ImageConfig {
+  double near_m = 0.3;
+  double far_m = 2.0;
+  std::string normalise = "per_pixel";
+  double std_floor_m = 0.02;
+
+  void Fields(FieldVisitor& v) {
+    v.Float("near_m", near_m, {.doc = "depths below are clamped to this", .unit = "m"}, {0.0, 100.0});
+    v.Float("far_m", far_m, {.doc = "depths above, and no hit, are clamped to this", .unit = "m"}, {0.0, 100.0});
+    v.Choice("normalise", normalise, {"per_pixel", "range"},
+             {.doc = "per_pixel: running mean and deviation of each pixel (a fixed camera's background becomes 0); "
+                     "range: [near, far] to [-1, 1]"});
+    v.Float("std_floor_m", std_floor_m, {.doc = "least deviation a pixel is divided by", .unit = "m"}, {1e-4, 10.0});
+  }
+};
+
+struct AuxConfig {
+  bool enabled = true;
+  std::vector<int> hidden = {64};
+  bool feed_actor = true;
+
+  void Fields(FieldVisitor& v) {
+    v.Bool("enabled", enabled, {.doc = "predict the object's position from the image, as an additional training loss"});
+    v.Ints("hidden", hidden, 0, {.doc = "hidden layers of the head"}, {1, 8192});
+    v.Bool("feed_actor", feed_actor, {.doc = "give the prediction to the actor as an input"});
+  }
+};
+
+struct PolicyConfig {
+  std::string name = "depth_cnn";
+  EncoderConfig encoder;
+  ImageConfig image;
+  AuxConfig aux;
+  std::vector<int> actor_hidden = {128, 64};
+  std::vector<int> critic_hidden = {128, 128};
+  std::string activation = "elu";
+  double init_std = 0.5;
+  double observation_clip = 5.0;
+  int inference_chunk = 128;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("name", name, PolicyNames(), {.doc = "which networks"});
+    v.Group("encoder", encoder, "image encoder");
+    v.Group("image", image, "from raw depth to network input");
+    v.Group("aux", aux, "auxiliary object-position head");
+    v.Ints("actor_hidden", actor_hidden, 0, {.doc = "hidden layers of the actor"}, {1, 8192});
+    v.Ints("critic_hidden", critic_hidden, 0, {.doc = "hidden layers of the critic"}, {1, 8192});
+    v.Choice("activation", activation, {"elu", "relu", "tanh"}, {.doc = "activation of the hidden layers"});
+    v.Float("init_std", init_std, {.doc = "standard deviation of the actions at the start"}, {1e-3, 10.0});
+    v.Float("observation_clip", observation_clip, {.doc = "normalised observations are clipped to +- this"},
+            {1.0, 1000.0});
+    v.Int("inference_chunk", inference_chunk,
+          {.doc = "environments per inference batch; fixed, so that grouping environments changes no bit"}, {1, 65536});
+  }
+};
+
+}  // namespace gripstream

@@ -1,0 +1,141 @@
+#include "policies/image_normalizer.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+
+namespace gripstream {
+namespace {
+
+constexpr int64_t kImagesPerTask = 16;  // of one worker thread; no bearing on the result
+
+uint16_t ToStoredUnits(double metres, double scale_m, const char* key) {
+  const double units = std::round(metres / scale_m);
+  if (units > 65535.0) {
+    throw InputError("configuration", std::string("policy.image.") + key, std::to_string(metres),
+                     "at most " + std::to_string(65535.0 * scale_m) + ", the largest depth the record can hold");
+  }
+  return static_cast<uint16_t>(units);
+}
+
+}  // namespace
+
+ImageNormalizer::ImageNormalizer(const ImageConfig& config, const PolicyShapes& shapes, double clip)
+    : per_pixel_(config.normalise == "per_pixel"), height_(shapes.height_px), width_(shapes.width_px), clip_(clip) {
+  if (config.far_m <= config.near_m) {
+    throw InputError("configuration", "policy.image.far_m", std::to_string(config.far_m), "more than near_m");
+  }
+  near_ = ToStoredUnits(config.near_m, shapes.depth_scale_m, "near_m");
+  far_ = ToStoredUnits(config.far_m, shapes.depth_scale_m, "far_m");
+  std_floor_ = config.std_floor_m / shapes.depth_scale_m;
+  mean_.assign(static_cast<size_t>(height_ * width_), 0.0);
+  squares_ = mean_;
+  Freeze();
+}
+
+void ImageNormalizer::Update(const torch::Tensor& depth) {
+  GS_CHECK(depth.scalar_type() == torch::kUInt16 && depth.is_contiguous() && depth.size(-1) == width_ &&
+               depth.size(-2) == height_,
+           "images must be contiguous uint16 of the policy's size");
+  const size_t pixels = mean_.size();
+  const size_t images = static_cast<size_t>(depth.numel()) / pixels;
+  if (!per_pixel_ || images == 0) return;
+  const auto* data = static_cast<const uint16_t*>(depth.data_ptr());
+  const double added = static_cast<double>(images), total = count_ + added;
+  at::parallel_for(0, static_cast<int64_t>(pixels), 512, [&](int64_t begin, int64_t end) {
+    const size_t width = static_cast<size_t>(end - begin);
+    std::vector<uint64_t> sum(width, 0), sum_of_squares(width, 0);
+    for (size_t i = 0; i < images; ++i) {
+      const uint16_t* image = data + i * pixels + begin;
+      for (size_t p = 0; p < width; ++p) {
+        const uint64_t x = image[p] == 0 ? far_ : std::clamp(image[p], near_, far_);
+        sum[p] += x;
+        sum_of_squares[p] += x * x;
+      }
+    }
+    for (size_t p = 0; p < width; ++p) {
+      const size_t at = static_cast<size_t>(begin) + p;
+      const double mean = static_cast<double>(sum[p]) / added;
+      const double squares = static_cast<double>(sum_of_squares[p]) - mean * static_cast<double>(sum[p]);
+      const double shift = mean - mean_[at];
+      mean_[at] += shift * added / total;
+      squares_[at] += std::max(squares, 0.0) + shift * shift * count_ * added / total;
+    }
+  });
+  count_ = total;
+  Freeze();
+}
+
+void ImageNormalizer::Freeze() {
+  const double middle = 0.5 * (near_ + far_), half = 0.5 * (far_ - near_);
+  offset_.assign(mean_.size(), static_cast<float>(middle));
+  scale_.assign(mean_.size(), static_cast<float>(1.0 / half));
+  if (!per_pixel_ || count_ == 0) return;
+  for (size_t p = 0; p < mean_.size(); ++p) {
+    offset_[p] = static_cast<float>(mean_[p]);
+    scale_[p] = static_cast<float>(1.0 / std::max(std::sqrt(squares_[p] / count_), std_floor_));
+  }
+}
+
+void ImageNormalizer::Convert(const uint16_t* image, float* out) const {
+  const float limit = static_cast<float>(clip_);
+  const float* offset = offset_.data();
+  const float* scale = scale_.data();
+  const int nearest = near_, farthest = far_;
+  for (size_t p = 0; p < mean_.size(); ++p) {
+    const int raw = image[p];
+    const int depth = raw == 0 ? farthest : std::min(std::max(raw, nearest), farthest);
+    out[p] = std::min(std::max((static_cast<float>(depth) - offset[p]) * scale[p], -limit), limit);
+  }
+}
+
+torch::Tensor ImageNormalizer::Gather(const uint16_t* depth, std::span<const int64_t> rows) const {
+  const int64_t count = static_cast<int64_t>(rows.size()), pixels = height_ * width_;
+  torch::Tensor images = at::empty({count, 1, height_, width_}, torch::kFloat32);
+  float* out = images.data_ptr<float>();
+  at::parallel_for(0, count, kImagesPerTask, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) Convert(depth + rows[static_cast<size_t>(i)] * pixels, out + i * pixels);
+  });
+  return images;
+}
+
+torch::Tensor ImageNormalizer::Range(const uint16_t* depth, int64_t begin, int64_t count) const {
+  const int64_t pixels = height_ * width_;
+  torch::Tensor images = at::empty({count, 1, height_, width_}, torch::kFloat32);
+  float* out = images.data_ptr<float>();
+  at::parallel_for(0, count, kImagesPerTask, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) Convert(depth + (begin + i) * pixels, out + i * pixels);
+  });
+  return images;
+}
+
+torch::Tensor ImageNormalizer::Blank(int64_t count) const {
+  const std::vector<uint16_t> nothing(mean_.size(), 0);
+  return Range(nothing.data(), 0, 1).expand({count, 1, height_, width_}).contiguous();
+}
+
+torch::Tensor ImageNormalizer::State() const {
+  const int64_t pixels = height_ * width_;
+  torch::Tensor state = at::empty({1 + 2 * pixels}, torch::kFloat64);
+  double* out = state.data_ptr<double>();
+  out[0] = count_;
+  std::copy(mean_.begin(), mean_.end(), out + 1);
+  std::copy(squares_.begin(), squares_.end(), out + 1 + pixels);
+  return state;
+}
+
+void ImageNormalizer::SetState(const torch::Tensor& state) {
+  GS_CHECK(state.scalar_type() == torch::kFloat64 && state.numel() == static_cast<int64_t>(1 + 2 * mean_.size()),
+           "image normaliser state");
+  const double* in = state.data_ptr<double>();
+  count_ = in[0];
+  std::copy(in + 1, in + 1 + mean_.size(), mean_.begin());
+  std::copy(in + 1 + mean_.size(), in + 1 + 2 * mean_.size(), squares_.begin());
+  Freeze();
+}
+
+}  // namespace gripstream

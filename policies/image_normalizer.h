@@ -1,0 +1,51 @@
+// From stored uint16 depth to the float32 images that a network sees.
+//
+// Depths are clamped to [near, far], no hit counts as far; then either scaled to [-1, 1], or standardised pixel by
+// pixel with running statistics, by which the fixed background of a fixed camera becomes 0 and a small object stands
+// out. Sums are kept as integers while they accumulate, so their order is of no consequence at all.
+// Frozen between Updates, as Normalizer is. Not thread-safe while updating.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policies/config.h"
+#include "policies/shapes.h"
+
+namespace gripstream {
+
+class ImageNormalizer {
+ public:
+  // Throws InputError (as policy.image.*) when far is not beyond near or beyond what the stored type can hold.
+  ImageNormalizer(const ImageConfig& config, const PolicyShapes& shapes, double clip);
+
+  // depth: uint16 [..., H, W] contiguous. Does nothing unless images are normalised per pixel.
+  void Update(const torch::Tensor& depth);
+  // Images rows[i] of `depth` (uint16, [M, H, W] contiguous in memory) as float32 [rows, 1, H, W].
+  torch::Tensor Gather(const uint16_t* depth, std::span<const int64_t> rows) const;
+  // Images [begin, begin + count).
+  torch::Tensor Range(const uint16_t* depth, int64_t begin, int64_t count) const;
+  // What a blanked camera gives: every pixel "no hit".
+  torch::Tensor Blank(int64_t count) const;
+
+  double Count() const { return count_; }
+  torch::Tensor State() const;  // float64 [1 + 2 H W]: count, means, summed squares, in stored units
+  void SetState(const torch::Tensor& state);
+
+ private:
+  void Freeze();
+  void Convert(const uint16_t* image, float* out) const;
+
+  bool per_pixel_;
+  int64_t height_, width_;
+  double clip_, std_floor_;  // std_floor_ in stored units
+  uint16_t near_, far_;      // stored units
+  double count_ = 0;
+  std::vector<double> mean_, squares_;  // [H W]
+  std::vector<float> offset_, scale_;   // [H W] frozen: (x - offset) * scale
+};
+
+}  // namespace gripstream

@@ -1,0 +1,87 @@
+// A policy as the learner, the evaluator and the runner use it: networks with their normalisers.
+//
+//   raw observations -> normalisers -> networks, in chunks of fixed size -> actions (sampled or mean), values
+//
+// Inference runs over chunks of policy.inference_chunk environments that begin at multiples of it in the global
+// numbering, and noise is drawn per environment and step, so an environment's action does not depend on which other
+// environments were asked for in the same call, as long as calls are made of whole chunks. One thread at a time.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "policies/config.h"
+#include "policies/image_normalizer.h"
+#include "policies/network.h"
+#include "policies/normalizer.h"
+#include "policies/shapes.h"
+
+namespace gripstream {
+
+// n environments as a record holds them; contiguous views.
+struct Observation {
+  torch::Tensor proprio;  // [n, P] float32
+  torch::Tensor depth;    // [n, H, W] uint16; undefined for a policy without image
+  torch::Tensor state;    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
+};
+
+struct ActRequest {
+  uint32_t first_env = 0;    // global id of the first environment
+  uint64_t step = 0;         // policy steps since the start of the run: keys the noise
+  bool sample = true;        // otherwise the mean is the action
+  bool blank_image = false;  // see nothing: the probe for policies that do not look
+};
+
+// Where Act writes; [n, ...] float32 views. Undefined ones are skipped.
+struct ActResult {
+  torch::Tensor action;    // [n, A] not clamped
+  torch::Tensor mean;      // [n, A]
+  torch::Tensor log_std;   // [n, A]
+  torch::Tensor log_prob;  // [n]
+  torch::Tensor value;     // [n]
+  torch::Tensor aux;       // [n, aux] in the target's own units
+};
+
+class Policy {
+ public:
+  // Throws InputError when configuration and shapes do not fit. The seed decides the initial weights and the noise.
+  Policy(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
+
+  void Act(const Observation& observation, const ActRequest& request, const ActResult& result) const;
+  // V(state) without gradients, in whole chunks: state [n, S] -> [n].
+  torch::Tensor Values(const torch::Tensor& state) const;
+
+  // Network inputs for samples rows[i] of observations that lie one after another.
+  NetworkInput Gather(const Observation& samples, std::span<const int64_t> rows) const;
+  torch::Tensor NormaliseAux(const torch::Tensor& target) const { return aux_.Normalise(target); }
+  // Takes observations [..., features] into the running statistics; aux undefined where there is none.
+  void UpdateNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
+                         const torch::Tensor& aux);
+  double NormalizerCount() const { return state_.Count(); }
+
+  ActorCritic& Network() { return network_; }
+  const ActorCritic& Network() const { return network_; }
+  const PolicyConfig& Config() const { return config_; }
+  const PolicyShapes& Shapes() const { return shapes_; }
+  // Everything that makes the policy, by name, for checkpoints: parameters and normaliser states.
+  std::vector<NamedTensor> State() const;
+  // Takes tensors of the same names and shapes (GS_CHECK; the checkpoint reader has compared them before).
+  void SetState(const std::vector<NamedTensor>& state);
+
+ private:
+  void ActChunk(const Observation& observation, const ActRequest& request, const ActResult& result, int64_t begin,
+                int64_t count) const;
+  torch::Tensor Noise(uint32_t first_env, uint64_t step, int64_t count) const;  // [count, A]
+
+  PolicyConfig config_;
+  PolicyShapes shapes_;
+  uint64_t seed_;
+  ActorCritic network_;
+  Normalizer proprio_, state_, aux_;
+  ImageNormalizer image_;
+};
+
+}  // namespace gripstream

@@ -1,0 +1,100 @@
+#include "policies/normalizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kLeastDeviation = 1e-3;  // a constant feature becomes 0 and is not blown up when it first moves
+
+}  // namespace
+
+Normalizer::Normalizer(int features, double clip)
+    : features_(features),
+      clip_(clip),
+      mean_(static_cast<size_t>(features), 0.0),
+      squares_(static_cast<size_t>(features), 0.0) {
+  Freeze();
+}
+
+// Mean and squares of the new rows by two passes, then Chan's merge with what there is.
+void Normalizer::Update(const torch::Tensor& rows) {
+  GS_CHECK(rows.scalar_type() == torch::kFloat32 && rows.is_contiguous() && rows.size(-1) == features_,
+           "rows must be contiguous float32 [..., " + std::to_string(features_) + "]");
+  const size_t width = static_cast<size_t>(features_);
+  const size_t n = static_cast<size_t>(rows.numel()) / std::max<size_t>(width, 1);
+  if (n == 0) return;
+  const float* x = rows.data_ptr<float>();
+  std::vector<double> mean(width, 0.0), squares(width, 0.0);
+  for (size_t r = 0; r < n; ++r) {
+    for (size_t f = 0; f < width; ++f) mean[f] += x[r * width + f];
+  }
+  const double added = static_cast<double>(n);
+  for (double& m : mean) m /= added;
+  for (size_t r = 0; r < n; ++r) {
+    for (size_t f = 0; f < width; ++f) {
+      const double d = x[r * width + f] - mean[f];
+      squares[f] += d * d;
+    }
+  }
+  const double total = count_ + added;
+  for (size_t f = 0; f < width; ++f) {
+    const double shift = mean[f] - mean_[f];
+    mean_[f] += shift * added / total;
+    squares_[f] += squares[f] + shift * shift * count_ * added / total;
+  }
+  count_ = total;
+  Freeze();
+}
+
+std::vector<double> Normalizer::Deviation() const {
+  std::vector<double> deviation(mean_.size(), 1.0);
+  if (count_ == 0) return deviation;
+  for (size_t f = 0; f < mean_.size(); ++f) {
+    deviation[f] = std::max(std::sqrt(squares_[f] / count_), kLeastDeviation);
+  }
+  return deviation;
+}
+
+void Normalizer::Freeze() {
+  frozen_mean_ = at::empty({features_}, torch::kFloat32);
+  frozen_inverse_ = at::empty({features_}, torch::kFloat32);
+  frozen_deviation_ = at::empty({features_}, torch::kFloat32);
+  const std::vector<double> deviation = Deviation();
+  for (size_t f = 0; f < mean_.size(); ++f) {
+    frozen_mean_.data_ptr<float>()[f] = static_cast<float>(mean_[f]);
+    frozen_inverse_.data_ptr<float>()[f] = static_cast<float>(1.0 / deviation[f]);
+    frozen_deviation_.data_ptr<float>()[f] = static_cast<float>(deviation[f]);
+  }
+}
+
+torch::Tensor Normalizer::Normalise(const torch::Tensor& rows) const {
+  return ((rows - frozen_mean_) * frozen_inverse_).clamp_(-clip_, clip_);
+}
+
+torch::Tensor Normalizer::Denormalise(const torch::Tensor& rows) const {
+  return rows * frozen_deviation_ + frozen_mean_;
+}
+
+torch::Tensor Normalizer::State() const {
+  torch::Tensor state = at::empty({1 + 2 * features_}, torch::kFloat64);
+  double* out = state.data_ptr<double>();
+  out[0] = count_;
+  std::copy(mean_.begin(), mean_.end(), out + 1);
+  std::copy(squares_.begin(), squares_.end(), out + 1 + features_);
+  return state;
+}
+
+void Normalizer::SetState(const torch::Tensor& state) {
+  GS_CHECK(state.scalar_type() == torch::kFloat64 && state.numel() == 1 + 2 * features_, "normaliser state");
+  const double* in = state.data_ptr<double>();
+  count_ = in[0];
+  std::copy(in + 1, in + 1 + features_, mean_.begin());
+  std::copy(in + 1 + features_, in + 1 + 2 * features_, squares_.begin());
+  Freeze();
+}
+
+}  // namespace gripstream

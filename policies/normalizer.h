@@ -1,0 +1,45 @@
+// Running mean and deviation of a feature vector, kept on the learner only.
+//
+// Statistics accumulate in double, row after row in the order given (the learner gives environment order), so grouping
+// environments over processes changes no bit. Update changes what Normalise does, so it is called between iterations:
+// the same frozen numbers serve a rollout and the update on it. Before the first Update, Normalise only clips.
+// Not thread-safe while updating.
+#pragma once
+
+#include <torch/types.h>
+
+#include <vector>
+
+namespace gripstream {
+
+class Normalizer {
+ public:
+  // `clip` bounds what Normalise returns, in deviations.
+  Normalizer(int features, double clip);
+
+  // rows: float32 [..., features], contiguous.
+  void Update(const torch::Tensor& rows);
+  // float32 [..., features] -> the same shape: clamp((x - mean) / deviation, -clip, clip).
+  torch::Tensor Normalise(const torch::Tensor& rows) const;
+  // Undoes Normalise where nothing was clipped.
+  torch::Tensor Denormalise(const torch::Tensor& rows) const;
+
+  double Count() const { return count_; }
+  const std::vector<double>& Mean() const { return mean_; }
+  std::vector<double> Deviation() const;
+
+  // For checkpoints: float64 [1 + 2 * features]: count, means, summed squares of deviations.
+  torch::Tensor State() const;
+  void SetState(const torch::Tensor& state);
+
+ private:
+  void Freeze();
+
+  int64_t features_;
+  double clip_;
+  double count_ = 0;
+  std::vector<double> mean_, squares_;
+  torch::Tensor frozen_mean_, frozen_inverse_, frozen_deviation_;  // float32 [features]
+};
+
+}  // namespace gripstream

@@ -1,0 +1,55 @@
+#include "policies/parameters.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files.h"
+
+namespace gripstream {
+
+torch::Tensor ParameterSet::Add(const std::string& name, const torch::Tensor& value) {
+  for (const NamedTensor& other : all_) GS_CHECK(other.name != name, "two parameters named " + name);
+  torch::Tensor leaf = value.detach().contiguous().clone().requires_grad_(true);
+  all_.push_back({name, leaf});
+  return leaf;
+}
+
+int64_t ParameterSet::Count() const {
+  int64_t total = 0;
+  for (const NamedTensor& parameter : all_) total += parameter.value.numel();
+  return total;
+}
+
+std::string ParameterSet::Describe() const {
+  std::ostringstream out;
+  for (const NamedTensor& parameter : all_) out << parameter.name << " " << parameter.value.sizes() << "\n";
+  out << "total " << Count() << " parameters\n";
+  return out.str();
+}
+
+ParameterSet::Flat ParameterSet::Flatten() {
+  const torch::NoGradGuard no_grad;
+  const Flat flat = {at::empty({Count()}, torch::kFloat32), at::zeros({Count()}, torch::kFloat32)};
+  int64_t offset = 0;
+  for (NamedTensor& parameter : all_) {
+    const int64_t size = parameter.value.numel();
+    const torch::Tensor values = flat.values.narrow(0, offset, size).view(parameter.value.sizes());
+    values.copy_(parameter.value);
+    parameter.value.set_data(values);
+    parameter.value.mutable_grad() = flat.gradients.narrow(0, offset, size).view(parameter.value.sizes());
+    offset += size;
+  }
+  return flat;
+}
+
+std::string ParametersSha256(const ParameterSet& parameters) {
+  Sha256 hash;
+  for (const NamedTensor& parameter : parameters.All()) {
+    const torch::Tensor raw = parameter.value.detach().contiguous();
+    hash.Update(raw.data_ptr(), raw.nbytes());
+  }
+  return hash.HexDigest();
+}
+
+}  // namespace gripstream

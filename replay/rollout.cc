@@ -1,0 +1,84 @@
+#include "replay/rollout.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace gripstream {
+
+torch::ScalarType ScalarTypeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kUint8:
+      return torch::kUInt8;
+    case DType::kUint16:
+      return torch::kUInt16;
+    case DType::kInt32:
+      return torch::kInt32;
+    case DType::kUint32:
+      return torch::kUInt32;
+    case DType::kInt64:
+      return torch::kInt64;
+    case DType::kFloat32:
+      return torch::kFloat32;
+  }
+  GS_CHECK(false, "unknown dtype");
+}
+
+RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size)
+    : specs_(std::move(specs)), horizon_(horizon), envs_(envs), action_size_(action_size) {
+  GS_CHECK(horizon >= 1 && envs >= 1 && action_size >= 1, "a rollout needs steps, environments and actions");
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    GS_CHECK(index_.emplace(specs_[i].name, i).second, "two tensors named " + specs_[i].name);
+    std::vector<int64_t> shape = {horizon + 1, envs};
+    shape.insert(shape.end(), specs_[i].shape.begin(), specs_[i].shape.end());
+    records_.push_back(at::zeros(shape, ScalarTypeOf(specs_[i].dtype)));
+  }
+  const std::vector<int64_t> per_action = {horizon, envs, action_size};
+  action_ = at::zeros(per_action, torch::kFloat32);
+  mean_ = at::zeros(per_action, torch::kFloat32);
+  log_std_ = at::zeros(per_action, torch::kFloat32);
+  log_prob_ = at::zeros({horizon, envs}, torch::kFloat32);
+  value_ = at::zeros({horizon + 1, envs}, torch::kFloat32);
+}
+
+std::span<std::byte> RolloutStore::Slice(size_t index, int t, int env_begin, int env_count) {
+  GS_CHECK(index < specs_.size(), "tensor " + std::to_string(index));
+  GS_CHECK(t >= 0 && t <= horizon_, "step " + std::to_string(t) + " of " + std::to_string(horizon_));
+  GS_CHECK(env_begin >= 0 && env_count >= 0 && env_begin + env_count <= envs_,
+           "environments from " + std::to_string(env_begin) + ", " + std::to_string(env_count) + " of them");
+  const size_t bytes = specs_[index].Bytes();  // per environment
+  auto* base = static_cast<std::byte*>(records_[index].data_ptr());
+  const size_t offset = (static_cast<size_t>(t) * static_cast<size_t>(envs_) + static_cast<size_t>(env_begin)) * bytes;
+  return {base + offset, bytes * static_cast<size_t>(env_count)};
+}
+
+std::span<std::byte> RolloutStore::Slice(const std::string& name, int t, int env_begin, int env_count) {
+  GS_CHECK(Has(name), "no tensor " + name);
+  return Slice(index_.at(name), t, env_begin, env_count);
+}
+
+torch::Tensor RolloutStore::Record(const std::string& name) const {
+  GS_CHECK(Has(name), "no tensor " + name);
+  return records_[index_.at(name)];
+}
+
+torch::Tensor RolloutStore::Step(const std::string& name, int t) const {
+  return Record(name).select(0, t);
+}
+
+torch::Tensor RolloutStore::AfterAction(const std::string& name) const {
+  return Record(name).narrow(0, 1, horizon_);
+}
+
+void RolloutStore::BeginNext() {
+  for (torch::Tensor& record : records_) record.select(0, 0).copy_(record.select(0, horizon_));
+}
+
+size_t RolloutStore::Bytes() const {
+  size_t total = 0;
+  for (const torch::Tensor& record : records_) total += record.nbytes();
+  for (const torch::Tensor* other : {&action_, &mean_, &log_std_, &log_prob_, &value_}) total += other->nbytes();
+  return total;
+}
+
+}  // namespace gripstream

@@ -1,0 +1,68 @@
+// The experience of one iteration, in memory that is allocated once: T steps of N environments.
+//
+//   records (wire) -> Slice() -> [T + 1, N, ...] tensors -> returns, minibatches -> PPO
+//
+// Row t of a record tensor is what the simulators published at step t: the observation before action t, and the reward
+// and done kind that action t - 1 brought. So the action of step t is judged by rows t + 1 of "reward", "done",
+// "final_state" and "success". Row T is the observation after the last action; BeginNext moves it to row 0.
+//
+// Depth stays uint16. Different environment ranges may be written by different threads at once; everything else is for
+// one thread. The store owns the tensors; views and spans stay valid for its lifetime. GS_CHECK fails on a wrong name.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/tensor_spec.h"
+
+namespace gripstream {
+
+class RolloutStore {
+ public:
+  // `specs` describe the record's tensors, images included; `action_size` is A. T, N, A >= 1.
+  RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size);
+
+  int Horizon() const { return horizon_; }
+  int Envs() const { return envs_; }
+  int ActionSize() const { return action_size_; }
+  const std::vector<TensorSpec>& Specs() const { return specs_; }
+  bool Has(const std::string& name) const { return index_.contains(name); }
+
+  // The memory of tensor `index` (position in Specs()) for environments [env_begin, env_begin + env_count) at step t:
+  // contiguous, laid out as in a record, so a record's block is copied in as it is.
+  std::span<std::byte> Slice(size_t index, int t, int env_begin, int env_count);
+  std::span<std::byte> Slice(const std::string& name, int t, int env_begin, int env_count);
+
+  torch::Tensor Record(const std::string& name) const;       // [T + 1, N, ...] as the spec says
+  torch::Tensor Step(const std::string& name, int t) const;  // [N, ...], a view
+  torch::Tensor AfterAction(const std::string& name) const;  // [T, N, ...], rows 1..T: what each action brought
+
+  // What the policy did, written by the learner.
+  const torch::Tensor& Action() const { return action_; }     // [T, N, A] float32, not clamped
+  const torch::Tensor& Mean() const { return mean_; }         // [T, N, A]
+  const torch::Tensor& LogStd() const { return log_std_; }    // [T, N, A]
+  const torch::Tensor& LogProb() const { return log_prob_; }  // [T, N]
+  const torch::Tensor& Value() const { return value_; }       // [T + 1, N]
+
+  // Starts the next iteration: the last observation becomes the first.
+  void BeginNext();
+  // Memory held, all tensors together.
+  size_t Bytes() const;
+
+ private:
+  std::vector<TensorSpec> specs_;
+  int horizon_, envs_, action_size_;
+  std::vector<torch::Tensor> records_;  // one per spec
+  std::map<std::string, size_t> index_;
+  torch::Tensor action_, mean_, log_std_, log_prob_, value_;
+};
+
+// The LibTorch type that holds `dtype`.
+torch::ScalarType ScalarTypeOf(DType dtype);
+
+}  // namespace gripstream
