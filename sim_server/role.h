@@ -49,8 +49,6 @@ class Simulator {
 
  private:
   class Loop;
-  std::unique_ptr<BatchRenderer> MakeRenderer(const std::string& camera, const RenderConfig& config) const;
-
   SimulatorOptions options_;
   uint32_t env_begin_;
   std::unique_ptr<EnvBatch> envs_;

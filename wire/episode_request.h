@@ -16,12 +16,12 @@ namespace gripstream {
 struct EpisodeRequest {
   bool evaluation = false;     // the fixed evaluation set instead of the endless training episodes
   uint64_t seed = 0;           // of the evaluation set
-  uint64_t first_episode = 0;  // environment i plays episode first_episode + i of the set
+  uint32_t first_episode = 0;  // environment i plays episode first_episode + i of the set
   uint32_t sheet_rows = 0;     // episodes to put on the contact sheet, taken from this simulator's first environments
   std::string sheet_path;      // PNG to write when they have ended; empty: none
 
   std::vector<std::byte> Encode() const {
-    const Fixed fixed{evaluation ? 1u : 0u, sheet_rows, seed, first_episode};
+    const Fixed fixed{seed, first_episode, sheet_rows, evaluation ? 1u : 0u, 0};
     std::vector<std::byte> bytes(sizeof(fixed) + sheet_path.size());
     std::memcpy(bytes.data(), &fixed, sizeof(fixed));
     std::memcpy(bytes.data() + sizeof(fixed), sheet_path.data(), sheet_path.size());
@@ -39,10 +39,11 @@ struct EpisodeRequest {
 
  private:
   struct Fixed {
-    uint32_t evaluation;
-    uint32_t sheet_rows;
     uint64_t seed;
-    uint64_t first_episode;
+    uint32_t first_episode;
+    uint32_t sheet_rows;
+    uint32_t evaluation;
+    uint32_t reserved;  // keeps the size free of padding
   };
 };
 

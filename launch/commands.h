@@ -1,0 +1,33 @@
+// The subcommands of `gripstream`. Each returns the process exit code and throws InputError / RunError for the rest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gripstream {
+
+struct TrainArguments {
+  std::string config;                  // YAML file; empty with resume
+  std::vector<std::string> overrides;  // --set
+  std::string resume;                  // run folder to go on with
+  std::vector<std::string> command_line;
+};
+int TrainCommand(const TrainArguments& arguments);
+
+struct EvalArguments {
+  std::string checkpoint;  // a checkpoint file, or a run folder: its newest checkpoint
+  std::vector<std::string> overrides;
+  std::string json_path;  // also write the figures here
+};
+int EvalCommand(const EvalArguments& arguments);
+
+int DescribeCommand(const std::string& config, const std::vector<std::string>& overrides);
+
+struct BenchArguments {
+  std::string what;
+  double seconds = 1.0;  // per measurement
+  std::string json_path;
+};
+int BenchCommand(const BenchArguments& arguments);
+
+}  // namespace gripstream

@@ -1,0 +1,111 @@
+// The `gripstream` command: reads the command line and hands over to one subcommand. Links no LibTorch: what needs it
+// runs in the role programs beside this one.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "launch/commands.h"
+#include "launch/supervisor.h"
+#include "launch/version.h"
+
+namespace gripstream {
+namespace {
+
+constexpr char kExamples[] =
+    "\nExamples:\n"
+    "  gripstream train configs/quickstart.yaml --set sim.processes=2\n"
+    "  gripstream train --resume runs/quickstart-20260101-120000\n"
+    "  gripstream eval runs/quickstart-20260101-120000\n"
+    "  gripstream bench render\n";
+
+using Action = std::function<int()>;
+
+void AddOverrides(CLI::App& command, std::vector<std::string>& overrides) {
+  command.add_option("--set", overrides, "KEY=VALUE laid over the configuration; may be repeated")
+      ->expected(1)
+      ->take_all();
+}
+
+void AddTrain(CLI::App& app, TrainArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("train", "Train on this machine: starts all roles, evaluates at the end");
+  CLI::Option* config = command->add_option("config", arguments.config, "run configuration (YAML)");
+  command->add_option("--resume", arguments.resume, "go on with this run folder, up to train.iterations")
+      ->excludes(config);
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return TrainCommand(arguments); }; });
+}
+
+void AddEval(CLI::App& app, EvalArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("eval", "Play the fixed evaluation episodes with a trained policy");
+  command->add_option("checkpoint", arguments.checkpoint, "checkpoint file or run folder")->required();
+  command->add_option("--json", arguments.json_path, "also write the figures to this file");
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return EvalCommand(arguments); }; });
+}
+
+void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("describe", "Print a configuration's observation, action and record layout");
+  command->add_option("config", arguments.config, "run configuration (YAML)")->required();
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return DescribeCommand(arguments.config, arguments.overrides); }; });
+}
+
+void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("bench", "Measure against peers and limits, side by side in one run");
+  command->add_option("what", arguments.what, "physics, render, wire or all")->required();
+  command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
+  command->add_option("--json", arguments.json_path, "also write the rows to this file");
+  command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
+}
+
+// One role by itself is its own program; it takes the rest of the command line as it is.
+[[noreturn]] void BecomeRole(const std::string& program, int argc, char** argv) {
+  std::vector<char*> arguments(argv + 1, argv + argc);
+  arguments.push_back(nullptr);
+  const std::string path = RoleProgram(program);
+  execv(path.c_str(), arguments.data());
+  throw RunError(path + ": " + std::strerror(errno));
+}
+
+int Main(int argc, char** argv) {
+  StartLog("gripstream");
+  if (argc > 1 && std::string(argv[1]) == "sim_server") BecomeRole("gripstream-sim", argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "learner") BecomeRole("gripstream-learner", argc, argv);
+  CLI::App app("gripstream: vision-based dexterous grasping, simulators and learner as separate processes");
+  app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  TrainArguments train, describe;
+  EvalArguments eval;
+  BenchArguments bench;
+  Action action;
+  train.command_line.assign(argv, argv + argc);
+  AddTrain(app, train, action);
+  AddEval(app, eval, action);
+  AddDescribe(app, describe, action);
+  AddBench(app, bench, action);
+  app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
+  app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForAllHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::CallForVersion& version) {
+    return app.exit(version);
+  } catch (const CLI::ParseError& error) {
+    throw InputError("command line", std::string(error.what()) + " (see gripstream --help)");
+  }
+  return action();
+}
+
+}  // namespace
+}  // namespace gripstream
+
+int main(int argc, char** argv) { return gripstream::RunMain(gripstream::Main, argc, argv); }

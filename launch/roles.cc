@@ -1,0 +1,78 @@
+#include "launch/roles.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "envs/catalogue.h"
+#include "launch/run_folder.h"
+#include "launch/supervisor.h"
+
+namespace gripstream {
+namespace {
+
+std::string HostName() {
+  char name[256] = "localhost";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+}  // namespace
+
+SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index) {
+  return {.sim = config.sim,
+          .physics = config.physics,
+          .render = config.render,
+          .task = config.task,
+          .seed = config.run.seed,
+          .index = index};
+}
+
+TaskDescription DescribeTask(const RunConfig& config) {
+  SimulatorOptions options = SimulatorOptionsOf(config, 0);
+  options.sim.envs = 1;
+  options.sim.render_threads = options.physics.threads = 1;
+  options.sim.reserve_bytes_per_env = 0;
+  const Simulator simulator(options);
+  return {simulator.RecordSpecs(), simulator.ActionSpec(), simulator.RewardTerms(), {}};
+}
+
+WireConfig WireOf(const RunConfig& config) {
+  WireConfig wire = config.wire;
+  wire.address = WireAddress(config);
+  return wire;
+}
+
+std::string RunId(const RunConfig& config) {
+  return std::to_string(HashName(std::filesystem::weakly_canonical(config.run.dir).string()));
+}
+
+void ServeSimulator(const RunConfig& config, int index) {
+  Simulator simulator(SimulatorOptionsOf(config, index));
+  const Layout layout(simulator.RecordSpecs(), simulator.Envs());
+  Join join;
+  join.run_id = RunId(config);
+  join.spec_hash = layout.Hash();
+  join.config_hash = AgreementHash(config);
+  join.env_begin = simulator.EnvBegin();
+  join.env_count = static_cast<uint32_t>(simulator.Envs());
+  join.pid = static_cast<uint64_t>(getpid());
+  join.host = HostName();
+  join.name = "simulator " + std::to_string(index);
+  const std::unique_ptr<SimulatorEnd> wire =
+      ConnectToLearner(WireOf(config), join, layout, Deadline::After(config.wire.deadline_s));
+  simulator.Serve(*wire, config.wire.patience_s);
+}
+
+RunConfig RoleConfig(const std::string& path, const std::vector<std::string>& overrides) {
+  if (std::filesystem::is_directory(path)) return OpenRunFolder(path, overrides);
+  const RunConfig config = ReadRunConfig(path, overrides);
+  if (config.run.dir.empty()) {
+    throw InputError(path, "key 'run.dir' is missing; roles that are started one by one meet through it");
+  }
+  return config;
+}
+
+}  // namespace gripstream

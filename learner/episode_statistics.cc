@@ -1,0 +1,64 @@
+#include "learner/episode_statistics.h"
+
+#include <algorithm>
+
+#include "replay/returns.h"
+
+namespace gripstream {
+
+EpisodeStatistics::EpisodeStatistics(int envs, std::vector<std::string> reward_terms)
+    : reward_terms_(std::move(reward_terms)), running_return_(static_cast<size_t>(envs)),
+      running_length_(static_cast<size_t>(envs)), term_means_(reward_terms_.size()) {}
+
+void EpisodeStatistics::ForgetRunning() {
+  std::fill(running_return_.begin(), running_return_.end(), 0.0);
+  std::fill(running_length_.begin(), running_length_.end(), 0);
+}
+
+void EpisodeStatistics::TakeStep(const RolloutStore& store, int t) {
+  const auto* reward = store.Step("reward", t).const_data_ptr<float>();
+  const auto* done = store.Step("done", t).const_data_ptr<uint8_t>();
+  const auto* success = store.Step("success", t).const_data_ptr<uint8_t>();
+  for (size_t i = 0; i < running_return_.size(); ++i) {
+    const auto kind = static_cast<DoneKind>(done[i]);
+    running_return_[i] += reward[i];
+    ++running_length_[i];
+    if (kind == DoneKind::kRunning) continue;
+    if (kind == DoneKind::kFaulted) {
+      ++faults_;
+    } else {
+      ++episodes_;
+      successes_ += success[i] != 0;
+      timeouts_ += kind == DoneKind::kTimedOut;
+      return_sum_ += running_return_[i];
+      length_sum_ += running_length_[i];
+    }
+    running_return_[i] = 0;
+    running_length_[i] = 0;
+  }
+}
+
+void EpisodeStatistics::TakeRollout(const RolloutStore& store) {
+  episodes_ = successes_ = timeouts_ = faults_ = 0;
+  return_sum_ = length_sum_ = 0;
+  for (int t = 1; t <= store.Horizon(); ++t) TakeStep(store, t);
+  const torch::Tensor terms = store.AfterAction("reward_terms").mean({0, 1}).to(torch::kFloat64);
+  for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = terms.const_data_ptr<double>()[i];
+  if (episodes_ == 0) return;  // long episodes: the last known figures stay
+  success_rate_ = static_cast<double>(successes_) / episodes_;
+  return_mean_ = return_sum_ / episodes_;
+  length_mean_ = length_sum_ / episodes_;
+}
+
+Metrics EpisodeStatistics::AsMetrics() const {
+  Metrics metrics = {{"episode/success", success_rate_},
+                     {"episode/return", return_mean_},
+                     {"episode/length", length_mean_},
+                     {"episode/ended", static_cast<double>(episodes_)},
+                     {"episode/timeouts", static_cast<double>(timeouts_)},
+                     {"episode/faults", static_cast<double>(faults_)}};
+  for (size_t i = 0; i < reward_terms_.size(); ++i) metrics.emplace_back("reward/" + reward_terms_[i], term_means_[i]);
+  return metrics;
+}
+
+}  // namespace gripstream

@@ -1,0 +1,41 @@
+// What ended during training: returns, lengths and successes of whole episodes, faults, and each reward term's mean.
+//
+// Looks at a rollout's rows 1..T after they have arrived. Episodes that began before a resume count from the resume on.
+// One thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/metrics.h"
+#include "replay/rollout.h"
+
+namespace gripstream {
+
+class EpisodeStatistics {
+ public:
+  EpisodeStatistics(int envs, std::vector<std::string> reward_terms);
+  // Takes in one rollout and starts counting anew for it.
+  void TakeRollout(const RolloutStore& store);
+  // No episode is running: after a reset of all environments.
+  void ForgetRunning();
+
+  int Episodes() const { return episodes_; }
+  // Of the last rollout that ended any episode, else 0.
+  double SuccessRate() const { return success_rate_; }
+  double ReturnMean() const { return return_mean_; }
+  Metrics AsMetrics() const;
+
+ private:
+  void TakeStep(const RolloutStore& store, int t);
+
+  std::vector<std::string> reward_terms_;
+  std::vector<double> running_return_;
+  std::vector<int> running_length_;
+  std::vector<double> term_means_;
+  int episodes_ = 0, successes_ = 0, timeouts_ = 0, faults_ = 0;
+  double return_sum_ = 0, length_sum_ = 0;
+  double success_rate_ = 0, return_mean_ = 0, length_mean_ = 0;
+};
+
+}  // namespace gripstream

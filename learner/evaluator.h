@@ -1,0 +1,40 @@
+// Evaluation on the fixed episode set: every episode played once with the mean action, wherever its environment lives.
+//
+// The set is named by its seed; episode k of it is the same for any number of environments and simulators. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "learner/collector.h"
+
+namespace gripstream {
+
+struct EvaluationRequest {
+  int episodes = 0;
+  uint64_t seed = 0;
+  bool blank_image = false;
+  uint32_t sheet_rows = 0;
+  std::string sheet_path;
+};
+
+struct EvaluationResult {
+  int episodes = 0;
+  int successes = 0;
+  double return_mean = 0;  // undiscounted
+  struct PerObject {
+    int episodes = 0;
+    int successes = 0;
+  };
+  std::map<int, PerObject> objects;  // by catalogue id
+  double Success() const { return episodes > 0 ? static_cast<double>(successes) / episodes : 0; }
+};
+
+// Plays the set; leaves the environments in evaluation episodes, to be reset by the caller. `specs` are the record's.
+// An interrupt ends it early: `episodes` says how many were played.
+EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, const Policy& policy,
+                          const EvaluationRequest& request);
+
+}  // namespace gripstream

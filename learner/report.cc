@@ -1,0 +1,92 @@
+#include "learner/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "core/files.h"
+#include "core/progress.h"
+#include "core/statistics.h"
+
+namespace gripstream {
+namespace {
+
+template <class... Arguments>
+std::string Format(const char* format, Arguments... arguments) {
+  char text[512];
+  std::snprintf(text, sizeof(text), format, arguments...);
+  return text;
+}
+
+std::string ObjectName(int id, const std::vector<std::string>& names) {
+  return id >= 0 && static_cast<size_t>(id) < names.size() ? names[static_cast<size_t>(id)] : "model's own";
+}
+
+nlohmann::json SuccessOrNull(const EvaluationResult& result) {
+  return result.episodes > 0 ? nlohmann::json(result.Success()) : nlohmann::json();
+}
+
+nlohmann::json IntervalOrNull(const EvaluationResult& result) {
+  if (result.episodes == 0) return nullptr;
+  const auto [low, high] = WilsonInterval(result.successes, result.episodes);
+  return {low, high};
+}
+
+}  // namespace
+
+Metrics IterationTimes::AsMetrics() const {
+  return {{"time/physics_s", collect.physics_s}, {"time/observe_s", collect.observe_s},
+          {"time/render_s", collect.render_s},   {"time/wire_s", collect.wire_s},
+          {"time/inference_s", collect.inference_s}, {"time/update_s", update_s},
+          {"time/iteration_s", total_s}};
+}
+
+std::string FormatProgress(const ProgressFigures& figures, const IterationTimes& times) {
+  const double total = std::max(times.total_s, 1e-9);
+  const auto percent = [&](double seconds) { return 100 * seconds / total; };
+  const CollectTimes& collect = times.collect;
+  std::string text = Format("iteration %ld/%ld  ", static_cast<long>(figures.iteration),
+                            static_cast<long>(figures.iterations));
+  text += FormatCount(figures.env_steps) + " steps  " + FormatCount(figures.env_steps_per_s) + " steps/s";
+  text += Format("  [sim %.0f%% render %.0f%% wire %.0f%% inference %.0f%% update %.0f%%]",
+                 percent(collect.physics_s + collect.observe_s), percent(collect.render_s), percent(collect.wire_s),
+                 percent(collect.inference_s), percent(times.update_s));
+  text += Format("  return %.2f  success %.1f %%", figures.episode_return, 100 * figures.success);
+  return text + "  ETA " + FormatDuration(figures.eta_s);
+}
+
+std::string FormatSuccess(const EvaluationResult& result) {
+  const auto [low, high] = WilsonInterval(result.successes, result.episodes);
+  return Format("success %.1f %% (95 %% interval %.1f to %.1f, %d episodes), return %.2f", 100 * result.Success(),
+                100 * low, 100 * high, result.episodes, result.return_mean);
+}
+
+std::string FormatObjects(const EvaluationResult& result, const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& [id, object] : result.objects) {
+    text += Format("    %-20s %4d of %4d  %5.1f %%\n", ObjectName(id, names).c_str(), object.successes, object.episodes,
+                   100.0 * object.successes / object.episodes);
+  }
+  return text;
+}
+
+void WriteResults(const std::string& path, const RunResults& results, const std::vector<std::string>& object_names) {
+  nlohmann::ordered_json json;
+  json["status"] = results.status;
+  json["parameters_sha256"] = results.parameters_sha256;
+  json["env_steps"] = results.env_steps;
+  json["iterations"] = results.iterations;
+  json["wall_s"] = results.wall_s;
+  json["success"] = SuccessOrNull(results.final_evaluation);
+  json["success_ci95"] = IntervalOrNull(results.final_evaluation);
+  json["success_at_start"] = SuccessOrNull(results.at_start);
+  json["success_blank_image"] = SuccessOrNull(results.blank_image);
+  json["episodes"] = results.final_evaluation.episodes;
+  json["return"] = results.final_evaluation.return_mean;
+  for (const auto& [id, object] : results.final_evaluation.objects) {
+    json["objects"][ObjectName(id, object_names)] = {{"episodes", object.episodes}, {"successes", object.successes}};
+  }
+  WriteFileAtomically(path, json.dump(2) + "\n");
+}
+
+}  // namespace gripstream

@@ -1,0 +1,46 @@
+// What a person sees of a run: the live line, the evaluation's table, results.json. Formatting only; no state.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/metrics.h"
+#include "learner/collector.h"
+#include "learner/evaluator.h"
+
+namespace gripstream {
+
+// Where an iteration's time went, in seconds.
+struct IterationTimes {
+  CollectTimes collect;
+  double update_s = 0;
+  double total_s = 0;
+  Metrics AsMetrics() const;
+};
+
+struct ProgressFigures {
+  int64_t iteration = 0, iterations = 0;  // done, wanted
+  double env_steps = 0, env_steps_per_s = 0;
+  double episode_return = 0, success = 0;
+  double eta_s = 0;
+};
+
+std::string FormatProgress(const ProgressFigures& figures, const IterationTimes& times);
+
+// "success 83.2 % (95 % interval 79.8 to 86.2, 512 episodes)"
+std::string FormatSuccess(const EvaluationResult& result);
+// One line per object: name, episodes, success.
+std::string FormatObjects(const EvaluationResult& result, const std::vector<std::string>& names);
+
+// A finished (or ended) run's figures. Evaluations that were not made have no episodes and are written as null.
+struct RunResults {
+  std::string parameters_sha256;
+  int64_t env_steps = 0, iterations = 0;
+  double wall_s = 0;
+  EvaluationResult final_evaluation, at_start, blank_image;
+  std::string status;  // "completed", "interrupted"
+};
+
+void WriteResults(const std::string& path, const RunResults& results, const std::vector<std::string>& object_names);
+
+}  // namespace gripstream

@@ -1,0 +1,43 @@
+// The learner role: trains a policy from what the simulators send, and evaluates it.
+//
+//   resume or start -> (evaluate) -> iterations of { collect, update, log, checkpoint } -> evaluate -> results.json
+//
+// Everything runs on the calling thread, LibTorch's own threads and the wire's heartbeat aside. Throws InputError for a
+// checkpoint that does not fit, RunError when a simulator is lost or the disk refuses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/tensor_spec.h"
+#include "learner/config.h"
+#include "learner/train_config.h"
+#include "policies/config.h"
+#include "wire/transport.h"
+
+namespace gripstream {
+
+struct LearnerRoleOptions {
+  std::string run_dir;
+  uint64_t seed = 1;
+  bool deterministic = false;
+  TrainConfig train;
+  EvalConfig eval;
+  PolicyConfig policy;
+  PpoConfig ppo;
+  double patience_s = 900;
+  std::vector<TensorSpec> specs;            // of the record, images included
+  int action_size = 0;
+  std::vector<std::string> reward_terms;
+  std::vector<std::string> object_names;    // by catalogue id, for the per-object table
+  std::string config_text;                  // resolved; goes into every checkpoint
+  std::string checkpoint;                   // to resume or evaluate; empty: a new run
+};
+
+// Trains up to train.iterations and writes RUN/results.json. Returns the process exit code.
+int Train(LearnerEnd& wire, const LearnerRoleOptions& options);
+// Plays the evaluation set with options.checkpoint and prints the result as JSON too, into `json_path` unless empty.
+int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const std::string& json_path);
+
+}  // namespace gripstream
