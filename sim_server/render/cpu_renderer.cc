@@ -1,0 +1,102 @@
+#include "sim_server/render/cpu_renderer.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "sim_server/render/normals.h"
+
+namespace gripstream {
+namespace {
+
+SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeom>& geoms) {
+  SceneJob job;
+  job.geoms = geoms.data();
+  job.count = static_cast<int>(geoms.size());
+  job.geom_xpos = scene.geom_xpos;
+  job.geom_xmat = scene.geom_xmat;
+  const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
+  for (int i = 0; i < 3; ++i) {
+    job.camera_xpos[i] = scene.cam_xpos[3 * camera_id + i];
+    // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
+    job.optical_from_world[i] = rotation[3 * i];
+    job.optical_from_world[3 + i] = -rotation[3 * i + 1];
+    job.optical_from_world[6 + i] = -rotation[3 * i + 2];
+  }
+  return job;
+}
+
+}  // namespace
+
+CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models,
+                         int threads, const RenderKernels& kernels)
+    : width_(config.width),
+      height_(config.height),
+      stride_((config.width + 15) / 16 * 16 + kRowPadding),
+      kernels_(kernels),
+      workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
+      parallel_(threads) {
+  for (const mjModel* model : models) {
+    ModelTable table;
+    table.camera_id = FindCamera(*model, camera);
+    const Projection p = ProjectionOf(*model, table.camera_id, width_, height_);
+    table.view = {width_,
+                  height_,
+                  static_cast<float>(p.fx_px),
+                  static_cast<float>(p.fy_px),
+                  static_cast<float>(p.cx_px),
+                  static_cast<float>(p.cy_px),
+                  static_cast<float>(config.near_m),
+                  static_cast<float>(config.far_m)};
+    table.geoms = DrawnGeoms(*model);
+    tables_[model] = std::move(table);
+  }
+  for (int i = 0; i < threads; ++i) {
+    workspaces_[i].inverse_depth.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].geom.resize(static_cast<size_t>(stride_) * height_);
+  }
+}
+
+CpuRenderer::Workspace& CpuRenderer::TakeWorkspace() {
+  // At most `threads` bodies run at once, so one of as many workspaces is free.
+  for (int i = 0;; i = (i + 1) % parallel_.Threads()) {
+    if (!workspaces_[i].taken.test_and_set(std::memory_order_acquire)) return workspaces_[i];
+  }
+}
+
+void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
+  GS_CHECK(targets.rgb == nullptr, "the cpu renderer was asked for colour");
+  for (const SceneView& scene : scenes) {
+    GS_CHECK(tables_.contains(scene.model), "a scene of a model that the renderer was not made with");
+  }
+  const int count = static_cast<int>(scenes.size());
+  // Small ranges even out the load; the split cannot change a pixel.
+  const int grain = std::clamp(count / (8 * parallel_.Threads()), 1, 16);
+  parallel_(count, grain, [&](int begin, int end) {
+    Workspace& workspace = TakeWorkspace();
+    for (int i = begin; i < end; ++i) RenderOne(scenes[i], i, targets, workspace);
+    workspace.taken.clear(std::memory_order_release);
+  });
+}
+
+void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderTargets& targets,
+                            Workspace& workspace) const {
+  const ModelTable& table = tables_.at(scene.model);
+  const SceneJob job = JobOf(scene, table.camera_id, table.geoms);
+  const bool wants_ids = targets.segmentation || targets.normals;
+  const Canvas canvas = {workspace.inverse_depth.data(), wants_ids ? workspace.geom.data() : nullptr, stride_};
+  kernels_.draw(table.view, job, canvas);
+  const int64_t offset = image * width_ * height_;
+  if (targets.depth_u16 || targets.depth_f32) {
+    kernels_.resolve(table.view, canvas, targets.depth_u16 ? targets.depth_u16 + offset : nullptr,
+                     targets.depth_f32 ? targets.depth_f32 + offset : nullptr);
+  }
+  if (targets.segmentation) {
+    for (int y = 0; y < height_; ++y) {
+      std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,
+                  targets.segmentation + offset + static_cast<int64_t>(y) * width_);
+    }
+  }
+  if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals + 3 * offset);
+}
+
+}  // namespace gripstream

@@ -1,0 +1,60 @@
+#include "sim_server/render/geom_table.h"
+
+#include <string>
+
+#include "core/error.h"
+#include "sim_server/render/camera.h"
+
+namespace gripstream {
+namespace {
+
+// As MuJoCo does it: the geom's own colour wins over its material's unless it was left at the default grey.
+float AlphaOf(const mjModel& model, int geom) {
+  const float* rgba = model.geom_rgba + 4 * geom;
+  const bool own = rgba[0] != 0.5f || rgba[1] != 0.5f || rgba[2] != 0.5f || rgba[3] != 1.0f;
+  const int material = model.geom_matid[geom];
+  return own || material < 0 ? rgba[3] : model.mat_rgba[4 * material + 3];
+}
+
+Shape ShapeOf(const mjModel& model, int geom) {
+  switch (model.geom_type[geom]) {
+    case mjGEOM_PLANE:
+      return Shape::kPlane;
+    case mjGEOM_SPHERE:
+      return Shape::kSphere;
+    case mjGEOM_CAPSULE:
+      return Shape::kCapsule;
+    case mjGEOM_ELLIPSOID:
+      return Shape::kEllipsoid;
+    case mjGEOM_CYLINDER:
+      return Shape::kCylinder;
+    case mjGEOM_BOX:
+      return Shape::kBox;
+    default:
+      break;
+  }
+  const char* name = mj_id2name(&model, mjOBJ_GEOM, geom);
+  throw InputError(ModelName(model), "geom", name ? name : "number " + std::to_string(geom),
+                   "a plane, sphere, capsule, ellipsoid, cylinder or box, or a group above 2 to hide it");
+}
+
+}  // namespace
+
+bool IsDrawn(const mjModel& model, int geom) {
+  const int group = model.geom_group[geom];
+  return group >= 0 && group <= 2 && AlphaOf(model, geom) > 0;
+}
+
+std::vector<DrawnGeom> DrawnGeoms(const mjModel& model) {
+  std::vector<DrawnGeom> drawn;
+  for (int i = 0; i < model.ngeom; ++i) {
+    if (!IsDrawn(model, i)) continue;
+    const mjtNum* size = model.geom_size + 3 * i;
+    drawn.push_back({ShapeOf(model, i),
+                     i,
+                     {static_cast<float>(size[0]), static_cast<float>(size[1]), static_cast<float>(size[2])}});
+  }
+  return drawn;
+}
+
+}  // namespace gripstream

@@ -1,0 +1,244 @@
+#include "sim_server/render/mujoco_renderer.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/error.h"
+#include "sim_server/render/camera.h"
+
+namespace gripstream {
+namespace {
+
+constexpr int kGlRgba = 0x1908;
+constexpr int kGlUnsignedByte = 0x1401;
+
+template <class Function>
+Function Symbol(void* library, const char* name) {
+  void* address = dlsym(library, name);
+  if (!address) throw RunError(std::string("libOSMesa has no ") + name + ": reinstall the Debian package libosmesa6");
+  return reinterpret_cast<Function>(address);
+}
+
+}  // namespace
+
+class MujocoRenderer::GlContext {
+ public:
+  GlContext(int width, int height) : width_(width), height_(height), pixels_(size_t{4} * width * height) {
+    // Global, because MuJoCo looks the OpenGL functions up among the symbols already loaded.
+    for (const char* name : {"libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"}) {
+      if ((library_ = dlopen(name, RTLD_NOW | RTLD_GLOBAL))) break;
+    }
+    if (!library_) {
+      throw RunError("render.backend mujoco needs the library libOSMesa.so.8: install the Debian package libosmesa6");
+    }
+    make_current_ = Symbol<MakeCurrentFunction>(library_, "OSMesaMakeCurrent");
+    destroy_ = Symbol<DestroyFunction>(library_, "OSMesaDestroyContext");
+    const auto create = Symbol<void* (*)(unsigned, int, int, int, void*)>(library_, "OSMesaCreateContextExt");
+    context_ = create(kGlRgba, 24, 8, 0, nullptr);
+    if (!context_) throw RunError("OSMesa cannot make a context: out of memory?");
+  }
+  ~GlContext() {
+    make_current_(nullptr, nullptr, 0, 0, 0);
+    destroy_(context_);
+  }
+  GlContext(const GlContext&) = delete;
+  GlContext& operator=(const GlContext&) = delete;
+
+  void MakeCurrent() {
+    if (!make_current_(context_, pixels_.data(), kGlUnsignedByte, width_, height_)) {
+      throw RunError("OSMesa cannot draw an image of " + std::to_string(width_) + "x" + std::to_string(height_));
+    }
+  }
+  // A context belongs to one thread at a time.
+  void Release() { make_current_(nullptr, nullptr, 0, 0, 0); }
+
+ private:
+  using MakeCurrentFunction = unsigned char (*)(void*, void*, unsigned, int, int);
+  using DestroyFunction = void (*)(void*);
+
+  int width_, height_;
+  std::vector<unsigned char> pixels_;
+  void* library_ = nullptr;
+  void* context_ = nullptr;
+  MakeCurrentFunction make_current_ = nullptr;
+  DestroyFunction destroy_ = nullptr;
+};
+
+struct MujocoRenderer::ModelContext {
+  ModelContext(const mjModel& m, const std::string& camera_name, const RenderConfig& config)
+      : model(m), data(mj_makeData(&m)) {
+    camera_id = FindCamera(m, camera_name);
+    projection = ProjectionOf(m, camera_id, config.width, config.height);
+    mjv_defaultCamera(&camera);
+    camera.type = mjCAMERA_FIXED;
+    camera.fixedcamid = camera_id;
+    mjv_defaultOption(&option);
+    std::fill_n(option.sitegroup, mjNGROUP, mjtByte{0});
+    std::fill_n(option.tendongroup, mjNGROUP, mjtByte{0});
+    mjv_defaultScene(&scene);
+    mjv_makeScene(&m, &scene, static_cast<int>(m.ngeom) + 100);
+    mjr_defaultContext(&context);
+    // MuJoCo reads the offscreen size and sampling from the model: one sample per pixel, as depth has to be exact.
+    mjModel settings = m;
+    settings.vis.global.offwidth = config.width;
+    settings.vis.global.offheight = config.height;
+    settings.vis.quality.offsamples = 0;
+    mjr_makeContext(&settings, &context, mjFONTSCALE_100);
+    mjr_setBuffer(mjFB_OFFSCREEN, &context);
+    if (context.currentBuffer != mjFB_OFFSCREEN) throw RunError("MuJoCo cannot make an offscreen buffer with OSMesa");
+    mj_forward(&m, data);
+  }
+  ~ModelContext() {
+    mjr_freeContext(&context);
+    mjv_freeScene(&scene);
+    mj_deleteData(data);
+  }
+  ModelContext(const ModelContext&) = delete;
+  ModelContext& operator=(const ModelContext&) = delete;
+
+  // Puts the poses into the scene.
+  void Update(const SceneView& view) {
+    std::copy_n(view.geom_xpos, 3 * model.ngeom, data->geom_xpos);
+    std::copy_n(view.geom_xmat, 9 * model.ngeom, data->geom_xmat);
+    std::copy_n(view.cam_xpos, 3 * model.ncam, data->cam_xpos);
+    std::copy_n(view.cam_xmat, 9 * model.ncam, data->cam_xmat);
+    mjv_updateScene(&model, data, &option, nullptr, &camera, mjCAT_STATIC | mjCAT_DYNAMIC, &scene);
+  }
+
+  // Moves the near and far planes to those of the config, for depth.
+  void SetClipping(const RenderConfig& config) {
+    const float near = static_cast<float>(config.near_m);
+    for (mjvGLCamera& gl : scene.camera) {
+      const float scale = near / gl.frustum_near;
+      gl.frustum_center *= scale;
+      gl.frustum_width *= scale;
+      gl.frustum_bottom *= scale;
+      gl.frustum_top *= scale;
+      gl.frustum_near = near;
+      // Somewhat beyond far_m: the cut there is then made on the depth itself, as in our renderer.
+      gl.frustum_far = static_cast<float>(config.far_m) * 1.5f;
+    }
+  }
+
+  const mjModel& model;
+  mjData* data;
+  int camera_id;
+  Projection projection;
+  mjvCamera camera;
+  mjvOption option;
+  mjvScene scene;
+  mjrContext context;
+};
+
+namespace {
+
+struct Pixels {
+  std::vector<unsigned char> rgb;
+  std::vector<float> depth;
+};
+
+// Window depth to metres along the optical axis; 0 beyond far_m.
+double ToMetres(double window, const mjrContext& context, const mjvGLCamera& camera, double far_m) {
+  const double from_near = context.readDepthMap == mjDEPTH_ZEROFAR ? 1.0 - window : window;
+  const double near = camera.frustum_near, far = camera.frustum_far;
+  const double metres = near * far / (far - from_near * (far - near));
+  return metres < far_m ? metres : 0.0;
+}
+
+enum class Pass { kColour, kDepth, kSegmentation };
+
+// Draws the scene and reads it back; null buffers are not read. MuJoCo's rows start at the bottom.
+void DrawScene(mjvScene& scene, const mjrContext& context, Pass pass, int width, int height, unsigned char* rgb,
+               float* depth) {
+  // Sky, haze and shadows are for colour; the sky would even leave its own depth.
+  for (const mjtRndFlag flag : {mjRND_SHADOW, mjRND_REFLECTION, mjRND_SKYBOX, mjRND_HAZE}) {
+    scene.flags[flag] = pass == Pass::kColour ? 1 : 0;
+  }
+  scene.flags[mjRND_SEGMENT] = scene.flags[mjRND_IDCOLOR] = pass == Pass::kSegmentation ? 1 : 0;
+  const mjrRect viewport = {0, 0, width, height};
+  mjr_render(viewport, &scene, &context);
+  mjr_readPixels(rgb, depth, viewport, &context);
+}
+
+int32_t GeomOf(const unsigned char* rgb, const std::vector<int32_t>& geom_of_segment) {
+  const int segment = rgb[0] + 256 * rgb[1] + 65536 * rgb[2] - 1;
+  return segment >= 0 && segment < static_cast<int>(geom_of_segment.size()) ? geom_of_segment[segment] : -1;
+}
+
+std::vector<int32_t> GeomsBySegment(const mjvScene& scene) {
+  std::vector<int32_t> geoms(static_cast<size_t>(scene.ngeom), -1);
+  for (int i = 0; i < scene.ngeom; ++i) {
+    const mjvGeom& geom = scene.geoms[i];
+    if (geom.segid >= 0 && geom.objtype == mjOBJ_GEOM) geoms[static_cast<size_t>(geom.segid)] = geom.objid;
+  }
+  return geoms;
+}
+
+}  // namespace
+
+MujocoRenderer::MujocoRenderer(const RenderConfig& config, const std::string& camera,
+                               std::span<const mjModel* const> models)
+    : width_(config.width),
+      height_(config.height),
+      config_(config),
+      gl_(std::make_unique<GlContext>(config.width, config.height)) {
+  gl_->MakeCurrent();
+  for (const mjModel* model : models) {
+    if (!contexts_.contains(model)) contexts_[model] = std::make_unique<ModelContext>(*model, camera, config);
+  }
+  gl_->Release();
+}
+
+MujocoRenderer::~MujocoRenderer() {
+  gl_->MakeCurrent();
+  contexts_.clear();
+}
+
+void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
+  GS_CHECK(targets.normals == nullptr, "MuJoCo's renderer has no normals");
+  gl_->MakeCurrent();
+  const size_t count = static_cast<size_t>(width_) * height_;
+  Pixels pixels = {std::vector<unsigned char>(3 * count), std::vector<float>(count)};
+  const bool wants_depth = targets.depth_u16 || targets.depth_f32 || targets.segmentation;
+  for (size_t n = 0; n < scenes.size(); ++n) {
+    const auto found = contexts_.find(scenes[n].model);
+    GS_CHECK(found != contexts_.end(), "a scene of a model that the renderer was not made with");
+    ModelContext& model = *found->second;
+    model.Update(scenes[n]);
+    // Where row y, counted from the top, starts in the output and in MuJoCo's buffer.
+    const auto at = [&](int y) { return n * count + static_cast<size_t>(y) * width_; };
+    const auto from = [&](int y) { return static_cast<size_t>(height_ - 1 - y) * width_; };
+    if (targets.rgb) {
+      DrawScene(model.scene, model.context, Pass::kColour, width_, height_, pixels.rgb.data(), nullptr);
+    }
+    for (int y = 0; y < height_ && targets.rgb; ++y) {
+      std::copy_n(pixels.rgb.data() + 3 * from(y), 3 * width_, targets.rgb + 3 * at(y));
+    }
+    if (!wants_depth) continue;
+    model.SetClipping(config_);
+    DrawScene(model.scene, model.context, Pass::kDepth, width_, height_, nullptr, pixels.depth.data());
+    for (int y = 0; y < height_; ++y) {
+      for (int x = 0; x < width_; ++x) {
+        const double z = ToMetres(pixels.depth[from(y) + x], model.context, model.scene.camera[0], config_.far_m);
+        if (targets.depth_f32) targets.depth_f32[at(y) + x] = static_cast<float>(z);
+        if (targets.depth_u16) targets.depth_u16[at(y) + x] = static_cast<uint16_t>(std::lround(z / kDepthQuantum_m));
+        if (targets.segmentation) targets.segmentation[at(y) + x] = z > 0 ? 0 : -1;
+      }
+    }
+    if (!targets.segmentation) continue;
+    DrawScene(model.scene, model.context, Pass::kSegmentation, width_, height_, pixels.rgb.data(), nullptr);
+    const std::vector<int32_t> geoms = GeomsBySegment(model.scene);
+    for (int y = 0; y < height_; ++y) {
+      for (int x = 0; x < width_; ++x) {
+        int32_t& out = targets.segmentation[at(y) + x];
+        if (out == 0) out = GeomOf(pixels.rgb.data() + 3 * (from(y) + x), geoms);
+      }
+    }
+  }
+  gl_->Release();
+}
+
+}  // namespace gripstream

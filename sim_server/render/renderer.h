@@ -1,0 +1,51 @@
+// Renders one camera of many MuJoCo environments at once: depth, segmentation, normals.
+//
+//   SceneViews (poses) -> per geom: pixel rectangle, analytic surface -> nearest per pixel -> the images asked for
+//
+// N = environments in the call, H, W = image height and width in pixels. Row 0 is the top of the image; a pixel's ray
+// goes through its centre. What is drawn is what MuJoCo draws by default: geoms of groups 0 to 2 that are not fully
+// transparent; surfaces seen from behind (planes from below, a geom from inside) are not seen.
+//
+// Threads: Render uses the threads given at construction and is to be called by one thread at a time. Memory:
+// everything is allocated at construction; the targets belong to the caller and may lie in shared memory. Throws: Make
+// throws InputError for a camera, geom or backend that cannot be rendered, RunError when a graphics library is missing;
+// Render throws nothing but InternalError.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "sim_server/render/config.h"
+#include "sim_server/render/scene_view.h"
+
+namespace gripstream {
+
+// Where the images go; a null pointer means "not wanted" and costs nothing.
+struct RenderTargets {
+  uint16_t* depth_u16 = nullptr;  // [N, H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing in range
+  float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
+  int32_t* segmentation = nullptr;  // [N, H, W] geom id, -1 where depth is 0
+  float* normals = nullptr;         // [N, H, W, 3] unit, camera frame (x right, y down, z forward); 0 where depth is 0
+  uint8_t* rgb = nullptr;           // [N, H, W, 3] only the `mujoco` renderer
+};
+
+class BatchRenderer {
+ public:
+  virtual ~BatchRenderer() = default;
+  BatchRenderer(const BatchRenderer&) = delete;
+  BatchRenderer& operator=(const BatchRenderer&) = delete;
+
+  // `models`: every model that a SceneView will point to. What they say of geoms (type, size, group, colour) is read
+  // here once; poses come with every call. They must outlive the renderer. `threads` >= 1, the caller's included.
+  static std::unique_ptr<BatchRenderer> Make(const RenderConfig& config, const std::string& camera,
+                                             std::span<const mjModel* const> models, int threads);
+
+  virtual void Render(std::span<const SceneView> scenes, const RenderTargets& targets) = 0;
+
+ protected:
+  BatchRenderer() = default;
+};
+
+}  // namespace gripstream

@@ -1,0 +1,23 @@
+// One environment's scene at one instant, as the renderer needs it: borrowed pointers, read only.
+//
+// The arrays are MuJoCo's own (mjData or a batch's fields) after kinematics; they must stay valid and unchanged while
+// BatchRenderer::Render runs. A plain value; no thread rule; nothing throws.
+#pragma once
+
+#include <mujoco/mujoco.h>
+
+namespace gripstream {
+
+struct SceneView {
+  const mjModel* model = nullptr;     // one of the models the renderer was made with
+  const mjtNum* geom_xpos = nullptr;  // [ngeom, 3] centre, world frame, m
+  const mjtNum* geom_xmat = nullptr;  // [ngeom, 9] rotation, world from geom, row-major
+  const mjtNum* cam_xpos = nullptr;   // [ncam, 3] world frame, m
+  const mjtNum* cam_xmat = nullptr;   // [ncam, 9] rotation, world from camera (x right, y up, looking along -z)
+};
+
+inline SceneView ViewOf(const mjModel* model, const mjData* data) {
+  return {model, data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat};
+}
+
+}  // namespace gripstream

@@ -1,0 +1,125 @@
+// Scenes for the renderer's tests: the arm and hand with catalogue objects, random primitives, and mj_ray as the judge.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mujoco/mujoco.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "sim_server/render/camera.h"
+#include "sim_server/render/scene_view.h"
+
+namespace gripstream {
+
+struct SpecDeleter {
+  void operator()(mjSpec* s) const { mj_deleteSpec(s); }
+};
+struct ModelDeleter {
+  void operator()(mjModel* m) const { mj_deleteModel(m); }
+};
+struct DataDeleter {
+  void operator()(mjData* d) const { mj_deleteData(d); }
+};
+using SpecPtr = std::unique_ptr<mjSpec, SpecDeleter>;
+using ModelPtr = std::unique_ptr<mjModel, ModelDeleter>;
+using DataPtr = std::unique_ptr<mjData, DataDeleter>;
+
+inline SpecPtr ParseAsset(const std::string& file) {
+  char error[512] = "";
+  SpecPtr spec(mj_parseXML((std::string(GRIPSTREAM_SOURCE_DIR "/envs/assets/") + file).c_str(), nullptr, error, 512));
+  EXPECT_TRUE(spec) << error;
+  return spec;
+}
+
+inline ModelPtr ModelFromText(const std::string& xml) {
+  char error[512] = "";
+  SpecPtr spec(mj_parseXMLString(xml.c_str(), nullptr, error, 512));
+  EXPECT_TRUE(spec) << error << "\n" << xml;
+  ModelPtr model(spec ? mj_compile(spec.get(), nullptr) : nullptr);
+  EXPECT_TRUE(model) << (spec ? mjs_getError(spec.get()) : error);
+  return model;
+}
+
+inline std::vector<std::string> CatalogueNames() {
+  SpecPtr spec = ParseAsset("objects.xml");
+  std::vector<std::string> names;
+  mjsBody* world = mjs_findBody(spec.get(), "world");
+  for (mjsElement* e = mjs_firstChild(world, mjOBJ_BODY, 0); e; e = mjs_nextChild(world, e, 0)) {
+    names.emplace_back(mjs_getString(mjs_getName(e)));
+  }
+  return names;
+}
+
+// The arm and hand with the catalogue object in place of the model's own.
+inline ModelPtr GraspModel(const std::string& object) {
+  SpecPtr scene = ParseAsset("kuka_allegro.xml");
+  SpecPtr catalogue = ParseAsset("objects.xml");
+  mjsBody* body = mjs_findBody(scene.get(), "object");
+  mjs_delete(scene.get(), mjs_firstChild(body, mjOBJ_GEOM, 0));
+  mjsBody* source = mjs_findBody(catalogue.get(), object.c_str());
+  for (mjsElement* e = mjs_firstChild(source, mjOBJ_GEOM, 0); e; e = mjs_nextChild(source, e, 0)) {
+    const mjsGeom* from = mjs_asGeom(e);
+    mjsGeom* to = mjs_addGeom(body, nullptr);
+    to->type = from->type;
+    to->alt = from->alt;
+    std::copy_n(from->pos, 3, to->pos);
+    std::copy_n(from->quat, 4, to->quat);
+    std::copy_n(from->size, 3, to->size);
+    std::copy_n(from->fromto, 6, to->fromto);
+    std::copy_n(from->rgba, 4, to->rgba);
+    to->group = from->group;
+  }
+  ModelPtr model(mj_compile(scene.get(), nullptr));
+  EXPECT_TRUE(model) << mjs_getError(scene.get());
+  return model;
+}
+
+// Every joint of the robot anywhere in its range, the object anywhere about the table in any orientation.
+inline void RandomiseGrasp(const mjModel& model, mjData* data, Rng rng) {
+  for (int i = 0; i < model.njnt; ++i) {
+    mjtNum* q = data->qpos + model.jnt_qposadr[i];
+    if (model.jnt_type[i] == mjJNT_FREE) {
+      q[0] = rng.Uniform(-0.85f, -0.3f), q[1] = rng.Uniform(-0.3f, 0.5f), q[2] = rng.Uniform(0.26f, 0.5f);
+      for (int k = 3; k < 7; ++k) q[k] = rng.Normal();
+      mju_normalize4(q + 3);
+    } else {
+      const mjtNum* range = model.jnt_range + 2 * i;
+      *q = range[0] + (range[1] - range[0]) * rng.Uniform();
+    }
+  }
+  mj_kinematics(&model, data);
+  mj_camlight(&model, data);
+}
+
+struct Hit {
+  double depth_m = 0;  // along the optical axis, 0 = none
+  int geom = -1;
+  double normal[3] = {0, 0, 0};  // optical frame
+};
+
+// What mj_ray sees through the centre of pixel (x, y), or through a point of it shifted by (dx, dy).
+inline Hit RayHit(const mjModel& model, const mjData* data, int camera, const Projection& p, double x, double y,
+                  double near_m, double far_m) {
+  const double optical[3] = {(x + 0.5 - p.cx_px) / p.fx_px, (y + 0.5 - p.cy_px) / p.fy_px, 1.0};
+  const double local[3] = {optical[0], -optical[1], -optical[2]};
+  mjtNum ray[3], start[3], normal[3];
+  mju_mulMatVec3(ray, data->cam_xmat + 9 * camera, local);
+  // mj_ray sees everything from its start on: begin at the near plane.
+  for (int i = 0; i < 3; ++i) start[i] = data->cam_xpos[3 * camera + i] + near_m * ray[i];
+  const mjtByte groups[mjNGROUP] = {1, 1, 1, 0, 0, 0};
+  Hit hit;
+  // mj_ray wants no unit vector: the parameter is then the depth beyond the start.
+  const mjtNum t = mj_ray(&model, data, start, ray, groups, 1, -1, &hit.geom, normal);
+  if (t < 0 || t + near_m >= far_m) return {};
+  hit.depth_m = t + near_m;
+  mjtNum in_camera[3];
+  mju_mulMatTVec3(in_camera, data->cam_xmat + 9 * camera, normal);
+  hit.normal[0] = in_camera[0], hit.normal[1] = -in_camera[1], hit.normal[2] = -in_camera[2];
+  return hit;
+}
+
+}  // namespace gripstream
