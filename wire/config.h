@@ -1,0 +1,45 @@
+// The `wire` section of a run's configuration: which transport carries experience, where, and how patient both ends
+// are. A plain value; read it with core/config.h.
+#pragma once
+
+#include <string>
+
+#include "core/config.h"
+#include "core/error.h"
+
+namespace gripstream {
+
+struct WireConfig {
+  std::string transport = "shm";
+  // inproc: any name. shm: a Unix socket path, or "@name" in the abstract namespace. zmq: "ipc:///path" or
+  // "tcp://127.0.0.1:port". Empty: made from the run folder by whoever starts the roles.
+  std::string address;
+  double deadline_s = 30;
+  double patience_s = 900;
+  double heartbeat_s = 1;
+  int slots = 3;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("transport", transport, {"inproc", "shm", "zmq", "nccl"}, {.doc = "how experience reaches the learner"});
+    v.String("address", address, {.doc = "where the learner listens; empty = inside the run folder"});
+    v.Float("deadline_s", deadline_s, {.doc = "silence after which a peer counts as dead", .unit = "s"}, {0.05, 86400});
+    v.Float("patience_s", patience_s,
+            {.doc = "longest wait for the answer of a peer that is alive (a long update, a slow step)", .unit = "s"},
+            {0.05, 864000});
+    v.Float("heartbeat_s", heartbeat_s, {.doc = "time between signs of life", .unit = "s"}, {0.01, 3600});
+    v.Int("slots", slots, {.doc = "records a simulator may have in flight"}, {1, 64});
+  }
+
+  // Throws InputError on values that do not go together. `file` names the configuration in the message.
+  void Check(const std::string& file = "configuration") const {
+    if (transport == "nccl") {
+      throw InputError(file, "wire.transport", transport, "inproc, shm or zmq (this build has no NCCL transport)");
+    }
+    if (heartbeat_s * 2 > deadline_s) {
+      throw InputError(file, "wire.heartbeat_s", std::to_string(heartbeat_s),
+                       "at most half of wire.deadline_s (" + std::to_string(deadline_s) + ")");
+    }
+  }
+};
+
+}  // namespace gripstream

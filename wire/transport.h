@@ -1,0 +1,186 @@
+// The two ends of the wire: a simulator publishes one record per step, the learner answers with one command per step.
+//
+//   simulator: AcquireRecord -> write in place -> PublishRecord -> WaitCommand -> act -> ...
+//   learner:   ReceiveRecord (each peer) -> copy out -> ReleaseRecord -> inference -> Send (each peer) -> ...
+//
+// Nothing is dropped: a simulator has `wire.slots` record slots, publishing spends one, ReleaseRecord gives it back,
+// and AcquireRecord waits while all are in flight. Records and commands are numbered per peer and a gap or repeat is an
+// error. Both ends send heartbeats from a thread of their own that say at which stage the owner is.
+//
+// Each end belongs to one thread, except SetStage, which any thread may call. Waits end with RunError, naming who, at
+// which stage and since when, when the peer closes its end, is silent for wire.deadline_s, reports a failure, breaks
+// the protocol, or the given deadline passes. Configuration at fault (address in use or malformed): InputError.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/deadline.h"
+#include "wire/config.h"
+#include "wire/layout.h"
+#include "wire/line.h"
+#include "wire/message.h"
+#include "wire/pulse.h"
+
+namespace gripstream {
+
+// What the learner wants done next. `payload` is valid until the next WaitCommand.
+struct Command {
+  CommandKind kind = CommandKind::kStep;
+  uint32_t group = 0;  // which part of the simulator's environments; 0 when it has one
+  uint64_t sequence = 0;
+  uint64_t policy_version = 0;
+  std::span<const std::byte> payload;  // kReset, kStep: actions as the roles agree; kLoadState: what SendState sent
+};
+
+class SimulatorEnd {
+ public:
+  SimulatorEnd(const WireConfig& config, const Join& join, const Layout& layout, std::unique_ptr<SimulatorLine> line,
+               Deadline deadline);
+  ~SimulatorEnd();  // without Leave or kStop before it, the learner takes this for a death
+  SimulatorEnd(const SimulatorEnd&) = delete;
+  SimulatorEnd& operator=(const SimulatorEnd&) = delete;
+
+  // A free slot of Layout::Bytes(), its header set but for the step's own fields; the rest keeps what it last held.
+  // Waits for a credit. Empty when the learner has asked to stop: WaitCommand then returns kStop.
+  std::span<std::byte> AcquireRecord(Deadline deadline);
+  // Hands the acquired slot to the learner. Does not wait.
+  void PublishRecord();
+  // The next command in order. kStop is the last one and is acknowledged by this call.
+  Command WaitCommand(Deadline deadline);
+  // Answers kSaveState.
+  void SendState(std::span<const std::byte> state);
+  // Tells the learner why this simulator cannot go on.
+  void SendFailure(const std::string& text);
+  // Leaves in order: not a death.
+  void SendLeave(const std::string& reason);
+  // What this process does now; travels with the next heartbeat. Any thread.
+  void SetStage(const std::string& stage);
+
+ private:
+  struct PendingCommand {
+    Command command;
+    Bulk bulk;
+  };
+  std::string JoinRun(const std::vector<std::byte>& join_frame, Deadline deadline);
+  void Pump(const std::string& awaited, Deadline deadline);
+  void Dispatch(Event event);
+  void TakeCredit(const FrameHeader& header);
+  void TakeCommand(Event event);
+  void SendChecked(std::vector<std::byte> frame, std::span<const std::byte> payload);
+  [[noreturn]] void ThrowGone(const std::string& during);
+  bool StopPending() const;
+
+  WireConfig config_;
+  Join join_;
+  size_t record_bytes_;
+  uint32_t group_envs_;
+  std::unique_ptr<SimulatorLine> line_;
+  std::string learner_;  // who it is, for messages
+  PeerWatch watch_;
+  std::vector<uint64_t> slot_sequence_;  // 0 = free, else the record in flight
+  int acquired_slot_ = -1;
+  uint64_t next_record_ = 1;
+  uint64_t next_command_ = 1;
+  std::deque<PendingCommand> commands_;
+  Bulk current_payload_;
+  bool parted_ = false;           // said goodbye
+  std::unique_ptr<Pulse> pulse_;  // last: its thread uses line_
+};
+
+// A simulator as the learner knows it.
+struct PeerInfo {
+  std::string name;
+  std::string host;
+  uint64_t pid = 0;
+  uint32_t env_begin = 0;
+  uint32_t env_count = 0;
+  uint32_t groups = 1;
+  std::string Describe() const;  // "simulator 'sim 0' (pid 12 on host, environments [0, 64))"
+};
+
+// A record in its slot. `record` is valid until ReleaseRecord, even if the simulator dies meanwhile.
+struct Received {
+  std::span<const std::byte> record;  // Layout::Bytes(); at least 8-byte aligned
+  RecordHeader header{};              // a checked copy
+  uint32_t slot = 0;
+};
+
+// What the learner expects of those who join.
+struct LearnerOptions {
+  std::string run_id;
+  std::vector<TensorSpec> specs;
+  uint64_t config_hash = 0;
+  int total_envs = 0;  // the peers' ranges must cover [0, total_envs) exactly
+};
+
+class LearnerEnd {
+ public:
+  LearnerEnd(const WireConfig& config, const LearnerOptions& options, std::unique_ptr<LearnerHub> hub);
+  ~LearnerEnd();  // without Stop before it, simulators take this for a death
+  LearnerEnd(const LearnerEnd&) = delete;
+  LearnerEnd& operator=(const LearnerEnd&) = delete;
+
+  // Where simulators connect; differs from the configuration when a port was left to the system.
+  const std::string& Address() const { return address_; }
+  // Accepts joins until `count` simulators cover all environments; refuses those that do not fit, with the reason.
+  void WaitForSimulators(int count, Deadline deadline);
+  // Ordered by env_begin; a peer's index is its position here. Valid after WaitForSimulators.
+  const std::vector<PeerInfo>& Peers() const { return infos_; }
+  // The layout of this peer's records (N = its environments / its groups).
+  const Layout& RecordLayout(int peer) const;
+  // The peer's next record in order.
+  Received ReceiveRecord(int peer, Deadline deadline);
+  // Gives the slot back to the simulator. Releasing twice is a bug of ours.
+  void ReleaseRecord(int peer, const Received& received);
+  // Does not wait for the simulator to read it.
+  void Send(int peer, CommandKind kind, uint64_t policy_version, std::span<const std::byte> payload,
+            uint32_t group = 0);
+  // The answer to kSaveState. Records that arrive meanwhile stay queued.
+  std::vector<std::byte> ReceiveState(int peer, Deadline deadline);
+  // Asks every living peer to stop and waits until each has acknowledged or closed; records still on their way are
+  // dropped. Returns the peers that did not answer in time, described. Never throws for a peer's sake.
+  std::vector<std::string> Stop(const std::string& reason, Deadline deadline);
+  // Any thread.
+  void SetStage(const std::string& stage);
+
+ private:
+  struct Peer;
+  void Pump(Deadline deadline, const Peer* awaited);
+  void Dispatch(Event event);
+  void DispatchToPeer(Peer& peer, Event event);
+  void TakeJoin(Event event);
+  std::string ReasonToRefuse(const Join& join) const;
+  void TakeRecord(Peer& peer, Event event);
+  Peer& PeerAt(int peer) const;
+  void AwaitPeer(Peer& peer, const std::string& awaited, Deadline deadline);
+  [[noreturn]] void ThrowFault(const Peer& peer, const std::string& awaited) const;
+  std::string MissingRanges() const;
+
+  WireConfig config_;
+  LearnerOptions options_;
+  uint64_t spec_hash_;
+  int expected_count_ = 0;
+  std::unique_ptr<LearnerHub> hub_;
+  std::string address_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<PeerInfo> infos_;
+  bool complete_ = false;
+  std::vector<std::string> refusals_;
+  std::unique_ptr<Pulse> pulse_;  // last: its thread uses hub_
+};
+
+// Finds the learner (which may not listen yet), joins, and returns once welcomed. `layout` is of one record. Throws
+// RunError when refused, with the learner's reason, or when nobody answers in time; InputError for a bad address.
+std::unique_ptr<SimulatorEnd> ConnectToLearner(const WireConfig& config, const Join& join, const Layout& layout,
+                                               Deadline deadline);
+
+// Listens; simulators may connect from now on. Throws InputError when the address is malformed or in use.
+std::unique_ptr<LearnerEnd> ListenForSimulators(const WireConfig& config, const LearnerOptions& options);
+
+}  // namespace gripstream

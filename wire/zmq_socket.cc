@@ -1,0 +1,174 @@
+#include "wire/zmq_socket.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "wire/message.h"
+
+namespace gripstream {
+namespace {
+
+constexpr const char* kMonitorAddress = "inproc://monitor";
+constexpr int kLinger_ms = 1000;
+// libzmq reports that a connection ended just before it hands over the last messages that came through it.
+constexpr auto kLastMessages = std::chrono::milliseconds(20);
+
+// Runs a libzmq call; its exceptions become ours.
+template <class Call>
+auto Checked(const char* what, Call call) {
+  try {
+    return call();
+  } catch (const zmq::error_t& error) {
+    throw RunError(std::string("ZeroMQ: ") + what + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+ZmqSocket::ZmqSocket(zmq::socket_type type) {
+  Checked("cannot make a socket", [&] {
+    context_ = zmq::context_t(1);
+    socket_ = zmq::socket_t(context_, type);
+    socket_.set(zmq::sockopt::sndhwm, 0);
+    socket_.set(zmq::sockopt::rcvhwm, 0);
+    socket_.set(zmq::sockopt::linger, kLinger_ms);
+    socket_.set(zmq::sockopt::maxmsgsize, static_cast<int64_t>(kMaxPayload_bytes));
+    if (type == zmq::socket_type::router) socket_.set(zmq::sockopt::router_mandatory, true);
+    if (zmq_socket_monitor(socket_.handle(), kMonitorAddress, ZMQ_EVENT_DISCONNECTED) != 0) throw zmq::error_t();
+    monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
+    monitor_.connect(kMonitorAddress);
+    socket_fd_ = socket_.get(zmq::sockopt::fd);
+    return 0;
+  });
+  wake_fd_ = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_fd_) throw RunError(ErrnoText("cannot make an event descriptor"));
+}
+
+ZmqSocket::~ZmqSocket() {
+  zmq_socket_monitor(socket_.handle(), nullptr, 0);
+  monitor_.close();
+  socket_.close();
+  context_.close();
+}
+
+void ZmqSocket::Bind(const std::string& address) {
+  try {
+    socket_.bind(address);
+  } catch (const zmq::error_t& error) {
+    const std::string expected = error.num() == EADDRINUSE ? "an address that is not in use" : "a usable address";
+    throw InputError("configuration", "wire.address", address, expected + " (" + error.what() + ")");
+  }
+}
+
+void ZmqSocket::Connect(const std::string& address) {
+  try {
+    socket_.connect(address);
+  } catch (const zmq::error_t& error) {
+    throw InputError("configuration", "wire.address", address, std::string("a usable address (") + error.what() + ")");
+  }
+}
+
+std::string ZmqSocket::LastEndpoint() {
+  return socket_.get(zmq::sockopt::last_endpoint);
+}
+
+void ZmqSocket::SetLinger(int milliseconds) {
+  const std::lock_guard lock(mutex_);
+  socket_.set(zmq::sockopt::linger, milliseconds);
+}
+
+ZmqSocket::SendStatus ZmqSocket::Send(std::vector<zmq::message_t>& parts) {
+  const std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int flags = ZMQ_DONTWAIT | (i + 1 < parts.size() ? ZMQ_SNDMORE : 0);
+    if (zmq_msg_send(parts[i].handle(), socket_.handle(), flags) >= 0) continue;
+    const int code = zmq_errno();
+    // Only the first part can find nobody; without a high-water mark nothing else makes a send wait.
+    if (i == 0 && (code == EHOSTUNREACH || code == EAGAIN)) return SendStatus::kUnroutable;
+    throw RunError(std::string("ZeroMQ: cannot send: ") + zmq_strerror(code));
+  }
+  if (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) Wake();
+  return SendStatus::kSent;
+}
+
+void ZmqSocket::Wake() {
+  const uint64_t one = 1;
+  // A full counter has woken the reader already.
+  [[maybe_unused]] const ssize_t written = write(wake_fd_.Get(), &one, sizeof(one));
+}
+
+std::optional<ZmqSocket::Incoming> ZmqSocket::Receive(Deadline deadline) {
+  Incoming incoming;
+  for (;;) {
+    ReadMonitor();
+    if (TryReceive(incoming)) {
+      ReadMonitor();  // before its connection is told apart from an older one with the same descriptor
+      return incoming;
+    }
+    if (!ended_.empty() && ended_.front().report_at <= Clock::now()) {
+      incoming.closed_fd = ended_.front().fd;
+      ended_.pop_front();
+      return incoming;
+    }
+    if (deadline.Passed()) return std::nullopt;
+    Wait(deadline);
+  }
+}
+
+bool ZmqSocket::TryReceive(Incoming& incoming) {
+  const std::lock_guard lock(mutex_);
+  zmq::message_t part;
+  if (!Checked("cannot receive", [&] { return socket_.recv(part, zmq::recv_flags::dontwait); })) return false;
+  incoming.parts.push_back(std::move(part));
+  while (incoming.parts.back().more()) {
+    // The parts of a message arrive together.
+    zmq::message_t next;
+    if (!Checked("cannot receive", [&] { return socket_.recv(next, zmq::recv_flags::dontwait); })) break;
+    incoming.parts.push_back(std::move(next));
+  }
+  return true;
+}
+
+void ZmqSocket::ReadMonitor() {
+  zmq::message_t event;
+  while (Checked("cannot watch connections", [&] { return monitor_.recv(event, zmq::recv_flags::dontwait); })) {
+    // Two parts: event number (16 bits) with its value (32 bits), then the address.
+    if (event.more() && event.size() == 6) {
+      int32_t fd = -1;
+      std::memcpy(&fd, event.data<char>() + 2, sizeof(fd));
+      ended_.push_back({fd, Clock::now() + kLastMessages});
+    }
+  }
+}
+
+void ZmqSocket::Wait(Deadline deadline) {
+  pollfd waiting[] = {
+      {socket_fd_, POLLIN, 0}, {monitor_.get(zmq::sockopt::fd), POLLIN, 0}, {wake_fd_.Get(), POLLIN, 0}};
+  int timeout_ms = std::min(deadline.RemainingMilliseconds(), 1'000'000);
+  if (!ended_.empty()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(ended_.front().report_at - Clock::now());
+    timeout_ms = std::clamp(static_cast<int>(left.count()), 0, timeout_ms);
+  }
+  {
+    // The descriptor signals changes, not states: what is there already must be seen before sleeping.
+    const std::lock_guard lock(mutex_);
+    if (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) return;
+  }
+  if (monitor_.get(zmq::sockopt::events) & ZMQ_POLLIN) return;
+  poll(waiting, 3, timeout_ms);
+  uint64_t count;
+  [[maybe_unused]] const ssize_t bytes = read(wake_fd_.Get(), &count, sizeof(count));
+}
+
+int ConnectionFd(zmq::message_t& message) {
+  return zmq_msg_get(message.handle(), ZMQ_SRCFD);
+}
+
+}  // namespace gripstream
