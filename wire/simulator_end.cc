@@ -132,26 +132,30 @@ void SimulatorEnd::SendState(std::span<const std::byte> state) {
   if (state.size() > kMaxPayload_bytes) {
     throw RunError("a state of " + std::to_string(state.size()) + " bytes is too large to send");
   }
-  SendChecked(Encode(StateMessage{}, {.payload_bytes = state.size()}), state);
+  const std::vector<std::byte> frame = Encode(StateMessage{}, {.payload_bytes = state.size()});
+  if (line_->Send(frame, state, Deadline::After(config_.deadline_s)) != SendResult::kSent)
+    ThrowGone("sending its state");
 }
 
 void SimulatorEnd::SendFailure(const std::string& text) {
-  parted_ = true;
-  SendChecked(Encode(Failure{text}), {});
+  SendParting(Encode(Failure{text}));
 }
 
 void SimulatorEnd::SendLeave(const std::string& reason) {
+  SendParting(Encode(Leave{reason}));
+}
+
+void SimulatorEnd::SendParting(const std::vector<std::byte>& frame) {
   if (std::exchange(parted_, true)) return;
-  SendChecked(Encode(Leave{reason}), {});
+  try {
+    line_->Send(frame, {}, Deadline::After(config_.deadline_s));
+  } catch (const RunError& error) {
+    Log().warn("could not say goodbye: {}", error.what());
+  }
 }
 
 void SimulatorEnd::SetStage(const std::string& stage) {
   pulse_->SetStage(stage);
-}
-
-void SimulatorEnd::SendChecked(std::vector<std::byte> frame, std::span<const std::byte> payload) {
-  const SendResult result = line_->Send(frame, payload, Deadline::After(config_.deadline_s));
-  if (result != SendResult::kSent) ThrowGone("sending a message");
 }
 
 // A send found nobody. What the learner said before it went is still to be read and explains it best.

@@ -55,9 +55,10 @@ class SimulatorEnd {
   Command WaitCommand(Deadline deadline);
   // Answers kSaveState.
   void SendState(std::span<const std::byte> state);
-  // Tells the learner why this simulator cannot go on.
+  // The last word to the learner: why this simulator cannot go on. Only the first parting is sent; never throws for the
+  // learner's sake.
   void SendFailure(const std::string& text);
-  // Leaves in order: not a death.
+  // The same, leaving in order: not a death.
   void SendLeave(const std::string& reason);
   // What this process does now; travels with the next heartbeat. Any thread.
   void SetStage(const std::string& stage);
@@ -72,7 +73,7 @@ class SimulatorEnd {
   void Dispatch(Event event);
   void TakeCredit(const FrameHeader& header);
   void TakeCommand(Event event);
-  void SendChecked(std::vector<std::byte> frame, std::span<const std::byte> payload);
+  void SendParting(const std::vector<std::byte>& frame);
   [[noreturn]] void ThrowGone(const std::string& during);
   bool StopPending() const;
 
