@@ -1,0 +1,40 @@
+// From a policy's action to joint targets, one environment at a time.
+//
+//   Begin(q)  at the start of an episode -> memory
+//   Accept(action)  once per policy step -> memory
+//   Tick(dt)  every control tick         -> joint targets
+//
+// An object is immutable; all that changes is in the caller's memory block of MemorySize() numbers per environment, so
+// that environments can be stepped on any thread and saved. No call allocates.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "envs/config.h"
+#include "envs/model.h"
+
+namespace gripstream {
+
+class ActionMap {
+ public:
+  virtual ~ActionMap() = default;
+
+  virtual int Size() const = 0;  // components of an action, each in [-1, 1]
+  virtual int MemorySize() const = 0;
+  // q: joint positions the episode starts from.
+  virtual void Begin(std::span<const double> q, std::span<double> memory) const = 0;
+  virtual void Accept(std::span<const float> action, std::span<double> memory) const = 0;
+  // Writes the joint targets of the next dt_s.
+  virtual void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const = 0;
+  // Where the palm is commanded to be, in the base frame.
+  virtual Vec3 PalmTarget(std::span<const double> memory) const = 0;
+};
+
+// The maps that `task.action.map` may name. Throws InputError when the configuration does not fit the robot.
+std::unique_ptr<ActionMap> MakeActionMap(const ActionConfig& config, const RobotBinding& robot);
+const std::vector<std::string>& ActionMapNames();
+
+}  // namespace gripstream

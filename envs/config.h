@@ -1,0 +1,130 @@
+// What a user writes under `task:` and `physics:`. Plain values with the defaults of the shipped robot.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+
+namespace gripstream {
+
+// The names by which a task finds its way in a model. Any MJCF with joint position actuators will do.
+struct BindingConfig {
+  std::vector<std::string> actuators;
+  int arm_joints = 7;
+  std::string palm_site = "palm";
+  std::vector<std::string> tip_sites = {"index_tip", "middle_tip", "ring_tip", "thumb_tip"};
+  std::string object_body = "object";
+  std::string home_key = "home";
+
+  void Fields(FieldVisitor& v) {
+    v.Strings("actuators", actuators, {.doc = "position actuators in joint order; empty: all of the model"});
+    v.Int("arm_joints", arm_joints, {.doc = "how many of them, from the first, move the palm; the rest are the hand"},
+          {1, 32});
+    v.String("palm_site", palm_site, {.doc = "site whose pose the palm_pose action commands"});
+    v.Strings("tip_sites", tip_sites, {.doc = "fingertip sites"});
+    v.String("object_body", object_body, {.doc = "free body that takes the catalogue object's geoms"});
+    v.String("home_key", home_key, {.doc = "keyframe an episode starts from"});
+  }
+};
+
+// From the policy's numbers in [-1, 1] to joint targets. A component whose low equals its high is a constant of the
+// task and no part of the action.
+struct ActionConfig {
+  std::string map = "palm_pose";
+  std::vector<double> palm_low = {-0.80, -0.18, 0.26, -1.8, 0.5, 3.44159265};
+  std::vector<double> palm_high = {-0.34, 0.36, 0.40, -1.8, 0.5, 3.44159265};
+  std::vector<double> synergy_low, synergy_high;
+  std::vector<double> joint_low, joint_high;
+  std::vector<double> rest = {-0.85, -0.5, 0.76, 1.25, -1.76, 0.9,  0.64, 0,    -0.15, -0.1,  -0.1, 0,
+                              -0.15, -0.1, -0.1, 0,    -0.15, -0.1, -0.1, 0.28, 1.1,   -0.25, -0.25};
+  std::string synergies;
+  double position_gain = 8.0, rotation_gain = 6.0, damping = 0.05, rest_gain = 1.0;
+  double max_linear_speed = 1.5, max_angular_speed = 4.0, max_joint_speed = 2.5, max_hand_speed = 6.0;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("map", map, {"palm_pose", "joint_targets"}, {.doc = "what an action commands"});
+    v.Floats("palm_low", palm_low, 6, {.doc = "least palm x, y, z (m) and ZYX Euler angles ez, ey, ex (rad)"});
+    v.Floats("palm_high", palm_high, 6, {.doc = "greatest palm x, y, z (m) and ez, ey, ex (rad)"});
+    v.Floats("synergy_low", synergy_low, 0, {.doc = "least hand synergy coordinates; empty: those of `rest`, fixed"});
+    v.Floats("synergy_high", synergy_high, 0, {.doc = "greatest hand synergy coordinates; empty: those of `rest`"});
+    v.Floats("joint_low", joint_low, 0,
+             {.doc = "joint_targets: least target per joint; empty: the model's limits", .unit = "rad"});
+    v.Floats("joint_high", joint_high, 0,
+             {.doc = "joint_targets: greatest target per joint; empty: the model's limits", .unit = "rad"});
+    v.Floats("rest", rest, 0, {.doc = "posture that free joints are drawn to, in joint order", .unit = "rad"});
+    v.String("synergies", synergies, {.doc = "file with the hand's synergy directions; empty: the shipped one"});
+    v.Float("position_gain", position_gain, {.doc = "palm servo, position", .unit = "1/s"}, {0, 100});
+    v.Float("rotation_gain", rotation_gain, {.doc = "palm servo, orientation", .unit = "1/s"}, {0, 100});
+    v.Float("damping", damping, {.doc = "palm servo, damping of the least squares"}, {1e-4, 10});
+    v.Float("rest_gain", rest_gain, {.doc = "palm servo, pull of the free motion to `rest`", .unit = "1/s"}, {0, 100});
+    v.Float("max_linear_speed", max_linear_speed, {.doc = "of the palm target", .unit = "m/s"}, {1e-3, 100});
+    v.Float("max_angular_speed", max_angular_speed, {.doc = "of the palm target", .unit = "rad/s"}, {1e-3, 100});
+    v.Float("max_joint_speed", max_joint_speed, {.doc = "of an arm joint's target", .unit = "rad/s"}, {1e-3, 100});
+    v.Float("max_hand_speed", max_hand_speed, {.doc = "of a hand joint's target", .unit = "rad/s"}, {1e-3, 100});
+  }
+};
+
+struct ReachConfig {
+  double success_radius_m = 0.06;
+  double distance_sharpness = 10.0;
+  double weight_distance = 0.5, weight_aim = 0.5, weight_near = 0.5, weight_success = 0.0, weight_action_rate = 0.0;
+
+  void Fields(FieldVisitor& v) {
+    v.Float("success_radius_m", success_radius_m, {.doc = "palm to object centre at the end", .unit = "m"}, {1e-3, 1});
+    v.Float("distance_sharpness", distance_sharpness, {.doc = "k in exp(-k distance)", .unit = "1/m"}, {0, 1000});
+    v.Float("weight_distance", weight_distance, {.doc = "of exp(-k |palm - object|), per step"});
+    v.Float("weight_aim", weight_aim, {.doc = "of exp(-k |commanded palm - object|), per step"});
+    v.Float("weight_near", weight_near, {.doc = "of 1 while the palm is within the success radius, per step"});
+    v.Float("weight_success", weight_success, {.doc = "of 1 at the end of an episode that succeeded"});
+    v.Float("weight_action_rate", weight_action_rate, {.doc = "of -mean((action - last action)^2), per step"});
+  }
+};
+
+struct TaskConfig {
+  std::string name = "reach";
+  std::string model, catalogue;
+  std::vector<std::string> objects = {"train"}, held_out_objects = {"heldout"};
+  std::string camera = "depth";
+  int physics_hz = 120, decimation = 12, control_decimation = 2;
+  double episode_s = 2.0;
+  std::vector<double> spawn_center = {-0.55, 0.1}, spawn_size = {0.3, 0.4};
+  double table_z_m = 0.25;
+  double start_noise_rad = 0.05;
+  BindingConfig binding;
+  ActionConfig action;
+  ReachConfig reach;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("name", name, {"reach"}, {.doc = "task"});
+    v.String("model", model, {.doc = "MJCF file; empty: the shipped KUKA iiwa 7 with Allegro hand"});
+    v.String("catalogue", catalogue, {.doc = "MJCF file with one body per object; empty: the shipped one"});
+    v.Strings("objects", objects, {.doc = "objects by name, or train, heldout, all; empty: the model's own object"});
+    v.Strings("held_out_objects", held_out_objects, {.doc = "objects of held-out evaluation; empty: there is none"});
+    v.String("camera", camera, {.doc = "camera that the policy sees through"});
+    v.Int("physics_hz", physics_hz, {.doc = "physics steps per second", .unit = "Hz"}, {1, 10000});
+    v.Int("decimation", decimation, {.doc = "physics steps per policy step"}, {1, 10000});
+    v.Int("control_decimation", control_decimation, {.doc = "physics steps per update of the joint targets"},
+          {1, 10000});
+    v.Float("episode_s", episode_s, {.doc = "length of an episode", .unit = "s"}, {1e-3, 3600});
+    v.Floats("spawn_center", spawn_center, 2, {.doc = "middle of the spawn area, x y", .unit = "m"});
+    v.Floats("spawn_size", spawn_size, 2, {.doc = "extent of the spawn area, x y", .unit = "m"}, {0, 10});
+    v.Float("table_z_m", table_z_m, {.doc = "height on which objects rest", .unit = "m"});
+    v.Float("start_noise_rad", start_noise_rad, {.doc = "joints start within +- this of home", .unit = "rad"}, {0, 3});
+    v.Group("binding", binding, "names in the model");
+    v.Group("action", action, "from the policy's numbers to joint targets");
+    v.Group("reach", reach, "the reach task");
+  }
+};
+
+struct PhysicsConfig {
+  std::string backend = "mujoco";
+  int threads = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("backend", backend, {"mujoco", "mjwarp"}, {.doc = "mujoco: CPU; mjwarp: GPU"});
+    v.Int("threads", threads, {.doc = "physics threads; 0: one per logical CPU"}, {0, 1024});
+  }
+};
+
+}  // namespace gripstream

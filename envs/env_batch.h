@@ -1,0 +1,144 @@
+// N environments of one task: the step loop's inside.
+//
+//   Reset -> Write -> (actions) -> Step -> Write -> ...
+//
+// Every draw is keyed by (seed, purpose, global environment id, episode), so splitting a run's environments over
+// processes and threads changes no number. An episode that ends is replaced at once: what Write gives then, and what
+// the renderer sees, belongs to the new episode.
+//
+// An environment whose state becomes NaN, infinite or huge, or which overflows its contact space, is quarantined: its
+// step is marked DoneKind::kFaulted, it is reset and counted, and the others do not notice.
+//
+// Calls are serialised by the caller; inside, the physics threads share the work. The models belong to the batch.
+#pragma once
+
+#include <mujoco/mujoco.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "core/tensor_spec.h"
+#include "envs/action_map.h"
+#include "envs/config.h"
+#include "envs/model.h"
+#include "envs/physics.h"
+#include "envs/task.h"
+
+namespace gripstream {
+
+// Of the previous action.
+enum class DoneKind : uint8_t {
+  kRunning = 0,
+  kTerminated = 1,  // the task ended the episode
+  kTimedOut = 2,    // the episode's time was over
+  kFaulted = 3,     // quarantined: the sample must not be used
+};
+
+struct ResetRequest {
+  enum class Mode : uint32_t { kTrain = 0, kEval = 1 };
+  Mode mode = Mode::kTrain;
+  // kTrain: the number of every environment's first episode. kEval: of the set's first episode.
+  uint32_t first_episode = 0;
+  // kEval: the seed of the episode set, and how many environments share it over all processes: environment e runs the
+  // episodes first_episode + e, + e + total_envs, ...
+  uint64_t eval_seed = 0;
+  uint32_t total_envs = 1;
+  bool held_out = false;  // kEval: held-out objects instead of the training ones
+};
+
+class EnvBatch {
+ public:
+  // Environments [first_env, first_env + n) of the run. Throws InputError on a configuration, model or name that does
+  // not fit. Call Reset before anything else.
+  static std::unique_ptr<EnvBatch> Make(const TaskConfig& task, const PhysicsConfig& physics, uint64_t seed,
+                                        uint32_t first_env, int n);
+
+  int Envs() const { return n_; }
+  // The tensors of a step record, without images; see RecordTensor for their meaning.
+  const std::vector<TensorSpec>& RecordSpecs() const { return specs_; }
+  // float32 [A], each component in [-1, 1]; what lies outside is clamped.
+  const TensorSpec& ActionSpec() const { return action_spec_; }
+  const std::vector<std::string>& RewardTerms() const { return task_->RewardTerms(); }
+
+  // Episodes start anew everywhere.
+  void Reset(const ResetRequest& request);
+  // One policy step; actions [N, A].
+  void Step(const float* actions);
+  // Copies every tensor of RecordSpecs() for all environments, [N, ...] each, to tensors[i].
+  void Write(std::span<std::byte* const> tensors) const;
+
+  // For the renderer; valid until the next Reset, Step or LoadState.
+  const mjModel* Model(int env) const { return physics_->Model(env); }
+  const mjtNum* GeomXpos(int env) const { return physics_->GeomXpos(env); }  // [ngeom, 3] m
+  const mjtNum* GeomXmat(int env) const { return physics_->GeomXmat(env); }  // [ngeom, 9] row-major
+  const mjtNum* CamXpos(int env) const { return physics_->CamXpos(env); }    // [ncam, 3] m
+  const mjtNum* CamXmat(int env) const { return physics_->CamXmat(env); }    // [ncam, 9] row-major
+  int Camera() const { return models_.Binding().camera; }                    // of task.camera
+  std::vector<const mjModel*> DistinctModels() const;
+
+  // The state of one environment as StateBytes() bytes; it may be loaded into any batch that holds the same environment
+  // of the same configuration. LoadState throws InputError on a block that is foreign or of another version; call
+  // FinishLoad once after the last block.
+  size_t StateBytes() const;
+  void SaveState(int env, std::byte* out) const;
+  void LoadState(int env, const std::byte* in);
+  void FinishLoad();
+
+  // Environment steps quarantined so far.
+  uint64_t Faults() const { return faults_; }
+  int EpisodeSteps() const { return episode_steps_; }
+  const ObjectInfo& Object(int env) const { return models_.Object(object_[static_cast<size_t>(env)]); }
+  BatchPhysics& Physics() { return *physics_; }
+
+ private:
+  EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_t seed, uint32_t first_env, int n);
+
+  void BuildSpecs();
+  void Allocate();
+  void BeginEpisodes(std::span<const int> ids);
+  void UpdateModels();
+  int ChooseObject(int env) const;
+  Rng Draw(int env, const char* purpose) const;
+  void Fill(int env, const SimView& sim);
+  void Control(int env, const SimView& sim);
+  void ObserveStep(int env, const SimView& sim);
+  void ObserveStart(int env, const SimView& sim);
+  void Quarantine(int env);
+  template <class Visit>
+  void VisitState(int env, Visit&& visit);
+
+  const TaskConfig config_;
+  const uint64_t seed_;
+  const uint32_t first_env_;
+  const int n_;
+  ModelSet models_;
+  std::unique_ptr<ActionMap> action_map_;
+  std::unique_ptr<Task> task_;
+  std::unique_ptr<BatchPhysics> physics_;
+  std::vector<int> train_order_;  // the training objects in seeded order: environment e gets entry e mod size
+  int episode_steps_ = 0, ticks_ = 0;
+  double tick_s_ = 0;
+
+  std::vector<TensorSpec> specs_;
+  TensorSpec action_spec_;
+  ResetRequest request_;
+  uint64_t faults_ = 0;
+
+  // Per environment, [N, ...]; those of the record in the order of specs_.
+  std::vector<float> proprio_, state_, final_state_, object_position_, reward_, terms_;
+  std::vector<uint8_t> done_, success_;
+  std::vector<uint32_t> episode_step_, episode_, env_id_;
+  std::vector<int32_t> object_id_;
+  std::vector<int32_t> object_;              // index in models_
+  std::vector<float> action_, last_action_;  // [N, A]
+  std::vector<double> memory_;               // [N, M] of the action map
+  std::vector<mjtNum> loaded_;               // scratch of LoadState
+};
+
+}  // namespace gripstream

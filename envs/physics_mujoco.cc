@@ -1,0 +1,179 @@
+#include <mujoco/mjbatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/error.h"
+#include "envs/physics.h"
+
+namespace gripstream {
+namespace {
+
+constexpr mjtWarning kBadNumbers[] = {mjWARN_BADQPOS, mjWARN_BADQVEL, mjWARN_BADQACC, mjWARN_BADCTRL};
+constexpr mjtWarning kOverflows[] = {mjWARN_CONTACTFULL, mjWARN_CNSTRFULL};
+
+SimHealth HealthOf(const mjData* data) {
+  for (const mjtWarning kind : kBadNumbers) {
+    if (data->warning[kind].number > 0) return SimHealth::kBadNumber;
+  }
+  for (const mjtWarning kind : kOverflows) {
+    if (data->warning[kind].number > 0) return SimHealth::kOverflow;
+  }
+  return SimHealth::kOk;
+}
+
+SimView View(const mjModel* model, mjData* data) {
+  return {model, data->qpos, data->qvel, data->ctrl, data->site_xpos, data->site_xmat, data->xpos, data->xquat};
+}
+
+// The kinematic part of mj_forward: all that images and observations need.
+void UpdatePoses(const mjModel* model, mjData* data) {
+  mj_kinematics(model, data);
+  mj_comPos(model, data);  // cameras may track a centre of mass
+  mj_camlight(model, data);
+}
+
+class MujocoPhysics final : public BatchPhysics {
+ public:
+  MujocoPhysics(const mjModel* model, int envs, int threads) : models_(static_cast<size_t>(envs), model) {
+    mjBatchConfig config;
+    mjb_defaultConfig(&config);
+    config.nthread = threads;
+    char error[512] = "";
+    batch_ = mjb_makeBatch(model, envs, &config, error, sizeof error);
+    if (batch_ == nullptr) throw InputError("physics", error);
+    health_.assign(static_cast<size_t>(envs), SimHealth::kOk);
+    geom_xpos_ = Output("geom_xpos", 3 * model->ngeom);
+    geom_xmat_ = Output("geom_xmat", 9 * model->ngeom);
+    cam_xpos_ = Output("cam_xpos", 3 * model->ncam);
+    cam_xmat_ = Output("cam_xmat", 9 * model->ncam);
+    mjb_setModels(batch_, models_.data());
+  }
+  ~MujocoPhysics() override { mjb_deleteBatch(batch_); }
+  MujocoPhysics(const MujocoPhysics&) = delete;
+  MujocoPhysics& operator=(const MujocoPhysics&) = delete;
+
+  int Envs() const override { return mjb_nsim(batch_); }
+  int Threads() const override { return mjb_nthread(batch_); }
+  const mjModel* Model(int env) const override { return models_[static_cast<size_t>(env)]; }
+
+  void SetModels(std::span<const mjModel* const> models) override {
+    GS_CHECK(models.size() == models_.size(), "one model per environment");
+    std::copy(models.begin(), models.end(), models_.begin());
+    mjb_setModels(batch_, models_.data());
+  }
+
+  void Step(int ticks, int substeps, const Control& control, const Observe& observe) override {
+    const Job job{this, ticks, substeps, &control, nullptr, &observe};
+    Run(job, {}, &RunStep);
+  }
+  void Reset(std::span<const int> ids, const Fill& fill, const Observe& observe) override {
+    const Job job{this, 0, 0, nullptr, &fill, &observe};
+    Run(job, ids, &RunReset);
+  }
+  void Forward(std::span<const int> ids, const Observe& observe) override {
+    const Job job{this, 0, 0, nullptr, nullptr, &observe};
+    Run(job, ids, &RunForward);
+  }
+  SimHealth Health(int env) const override { return health_[static_cast<size_t>(env)]; }
+
+  const mjtNum* GeomXpos(int env) const override { return Row(geom_xpos_, env, 3 * Model(0)->ngeom); }
+  const mjtNum* GeomXmat(int env) const override { return Row(geom_xmat_, env, 9 * Model(0)->ngeom); }
+  const mjtNum* CamXpos(int env) const override { return Row(cam_xpos_, env, 3 * Model(0)->ncam); }
+  const mjtNum* CamXmat(int env) const override { return Row(cam_xmat_, env, 9 * Model(0)->ncam); }
+
+  int StateSize() const override { return mjb_nstate(batch_); }
+  void ReadState(int env, mjtNum* out) const override {
+    std::copy_n(Row(mjb_state(batch_), env, StateSize()), StateSize(), out);
+  }
+  void WriteState(int env, const mjtNum* in) override {
+    std::copy_n(in, StateSize(), mjb_state(batch_) + static_cast<ptrdiff_t>(env) * StateSize());
+  }
+
+ private:
+  struct Job {
+    MujocoPhysics* self;
+    int ticks, substeps;
+    const Control* control;
+    const Fill* fill;
+    const Observe* observe;
+  };
+
+  static const mjtNum* Row(const mjtNum* base, int env, mjtSize size) {
+    return base + static_cast<ptrdiff_t>(env) * static_cast<ptrdiff_t>(size);
+  }
+
+  const mjtNum* Output(const char* field, mjtSize expected) {
+    int size = 0;
+    const void* storage = mjb_output(batch_, field, &size, nullptr);
+    GS_CHECK(storage != nullptr || expected == 0, field);
+    GS_CHECK(size == expected, field);
+    return static_cast<const mjtNum*>(storage);
+  }
+
+  // Runs `body` on the environments, then marks those in which the library raised an error.
+  void Run(const Job& job, std::span<const int> ids, mjfBatchFunc body) {
+    const bool all = ids.data() == nullptr;
+    if (!all && ids.empty()) return;
+    const int failed =
+        mjb_apply(batch_, ids.data(), static_cast<int>(ids.size()), body, const_cast<Job*>(&job), /*save=*/1);
+    if (failed == 0) return;
+    const int* status = mjb_status(batch_);
+    const auto check = [&](int env) {
+      if (status[env] != 0) health_[static_cast<size_t>(env)] = SimHealth::kError;
+    };
+    if (all) {
+      for (int env = 0; env < Envs(); ++env) check(env);
+    } else {
+      for (const int env : ids) check(env);
+    }
+  }
+
+  static void RunStep(const mjModel* model, mjData* data, int env, void* arg) {
+    const Job& job = *static_cast<const Job*>(arg);
+    SimHealth& health = job.self->health_[static_cast<size_t>(env)];
+    std::memset(data->warning, 0, sizeof data->warning);
+    const SimView view = View(model, data);
+    for (int tick = 0; tick < job.ticks; ++tick) {
+      (*job.control)(env, tick, view);
+      for (int substep = 0; substep < job.substeps; ++substep) mj_step(model, data);
+      health = HealthOf(data);
+      if (health != SimHealth::kOk) return;
+    }
+    UpdatePoses(model, data);
+    (*job.observe)(env, view);
+  }
+
+  static void RunReset(const mjModel* model, mjData* data, int env, void* arg) {
+    const Job& job = *static_cast<const Job*>(arg);
+    mj_resetData(model, data);
+    const SimView view = View(model, data);
+    (*job.fill)(env, view);
+    job.self->health_[static_cast<size_t>(env)] = SimHealth::kOk;
+    UpdatePoses(model, data);
+    (*job.observe)(env, view);
+  }
+
+  static void RunForward(const mjModel* model, mjData* data, int env, void* arg) {
+    const Job& job = *static_cast<const Job*>(arg);
+    UpdatePoses(model, data);
+    (*job.observe)(env, View(model, data));
+  }
+
+  std::vector<const mjModel*> models_;
+  mjBatch* batch_ = nullptr;
+  std::vector<SimHealth> health_;
+  const mjtNum* geom_xpos_ = nullptr;
+  const mjtNum* geom_xmat_ = nullptr;
+  const mjtNum* cam_xpos_ = nullptr;
+  const mjtNum* cam_xmat_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchPhysics> MakeMujocoPhysics(const mjModel* model, int envs, int threads) {
+  return std::make_unique<MujocoPhysics>(model, envs, threads);
+}
+
+}  // namespace gripstream
