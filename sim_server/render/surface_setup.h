@@ -225,12 +225,13 @@ GS_HOST_DEVICE inline int SetCapsule(const CameraGeom& g, float r, float h, cons
   const float size[3] = {r, r, r};
   const Vec3 disc[2] = {r * ToVec(g.axis[0]), r * ToVec(g.axis[1])};
   const Vec3 end[2] = {centre + h * axis, centre + (-h) * axis};
+  const bool cut = end[0].z - r < view.near_m || end[1].z - r < view.near_m;
   RayFrame rays{};
   int count = 0;
   for (int i = 0; i < 2; ++i) {
     if (!SetEllipsoid(g, size, end[i], view, geom, &out[count], &rays)) continue;
     // With its front cut away, the end must not show the half that lies inside the capsule.
-    if (out[count].near_cut) SetWindow(axis, end[i] + (i == 0 ? r : -r) * axis, r, rays, &out[count]);
+    if (cut) SetWindow(axis, end[i] + (i == 0 ? r : -r) * axis, r, rays, &out[count]);
     ++count;
   }
   const Bounds bounds = Union(EllipsoidBounds(end[0], disc, 2, view), EllipsoidBounds(end[1], disc, 2, view));

@@ -11,6 +11,7 @@
 
 #include "core/rng.h"
 #include "sim_server/render/camera.h"
+#include "sim_server/render/renderer.h"
 #include "sim_server/render/scene_view.h"
 
 namespace gripstream {
@@ -95,6 +96,23 @@ inline void RandomiseGrasp(const mjModel& model, mjData* data, Rng rng) {
   mj_camlight(&model, data);
 }
 
+// The arm near its home pose, so that it is in the depth camera's view, and the object on or above the table.
+inline void RandomiseNearHome(const mjModel& model, mjData* data, Rng rng) {
+  mj_resetDataKeyframe(&model, data, 0);
+  for (int i = 0; i < model.njnt; ++i) {
+    mjtNum* q = data->qpos + model.jnt_qposadr[i];
+    if (model.jnt_type[i] == mjJNT_FREE) {
+      q[0] = rng.Uniform(-0.75f, -0.4f), q[1] = rng.Uniform(-0.15f, 0.3f), q[2] = rng.Uniform(0.26f, 0.4f);
+      for (int k = 3; k < 7; ++k) q[k] = rng.Normal();
+      mju_normalize4(q + 3);
+    } else {
+      *q = mju_clip(*q + rng.Uniform(-0.5f, 0.5f), model.jnt_range[2 * i], model.jnt_range[2 * i + 1]);
+    }
+  }
+  mj_kinematics(&model, data);
+  mj_camlight(&model, data);
+}
+
 struct Hit {
   double depth_m = 0;  // along the optical axis, 0 = none
   int geom = -1;
@@ -120,6 +138,64 @@ inline Hit RayHit(const mjModel& model, const mjData* data, int camera, const Pr
   mju_mulMatTVec3(in_camera, data->cam_xmat + 9 * camera, normal);
   hit.normal[0] = in_camera[0], hit.normal[1] = -in_camera[1], hit.normal[2] = -in_camera[2];
   return hit;
+}
+
+// One environment's images from one renderer.
+struct Images {
+  int width, height;
+  std::vector<uint16_t> depth_u16;
+  std::vector<float> depth;
+  std::vector<int32_t> geom;
+  std::vector<float> normals;
+
+  Images(int w, int h) : width(w), height(h), depth_u16(Count()), depth(Count()), geom(Count()), normals(3 * Count()) {}
+  size_t Count() const { return static_cast<size_t>(width) * height; }
+  RenderTargets Targets() { return {depth_u16.data(), depth.data(), geom.data(), normals.data(), nullptr}; }
+};
+
+inline Images RenderScene(BatchRenderer& renderer, const RenderConfig& config, const mjModel& model,
+                          const mjData* data) {
+  Images images(config.width, config.height);
+  const SceneView view = ViewOf(&model, data);
+  renderer.Render({&view, 1}, images.Targets());
+  return images;
+}
+
+// How an image compares with mj_ray, pixel by pixel.
+struct RayComparison {
+  int pixels = 0;
+  int wrong_depth = 0;  // by more than 0.1 mm
+  int wrong_geom = 0;
+  int wrong_normal = 0;  // by more than 1 degree, where depth and geom are right
+  std::string first;     // the first wrong depth, for the message
+};
+
+inline void CompareWithRays(const Images& images, const mjModel& model, const mjData* data, const std::string& camera,
+                            const RenderConfig& config, RayComparison* sum) {
+  const int id = FindCamera(model, camera);
+  const Projection p = ProjectionOf(model, id, config.width, config.height);
+  for (int y = 0; y < config.height; ++y) {
+    for (int x = 0; x < config.width; ++x) {
+      const Hit hit = RayHit(model, data, id, p, x, y, config.near_m, config.far_m);
+      const size_t at = static_cast<size_t>(y) * config.width + x;
+      ++sum->pixels;
+      if (!(std::abs(hit.depth_m - images.depth[at]) <= 1e-4)) {
+        if (sum->wrong_depth++ == 0) {
+          sum->first = "pixel " + std::to_string(x) + "," + std::to_string(y) + ": ray " + std::to_string(hit.depth_m) +
+                       " m geom " + std::to_string(hit.geom) + ", image " + std::to_string(images.depth[at]) +
+                       " m geom " + std::to_string(images.geom[at]);
+        }
+        continue;
+      }
+      if (hit.geom != images.geom[at]) {
+        ++sum->wrong_geom;
+        continue;
+      }
+      double cosine = hit.geom < 0 ? 1.0 : 0.0;
+      for (int i = 0; i < 3; ++i) cosine += hit.normal[i] * images.normals[3 * at + i];
+      if (!(cosine > 0.99985)) ++sum->wrong_normal;
+    }
+  }
 }
 
 }  // namespace gripstream
