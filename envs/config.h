@@ -32,8 +32,8 @@ struct BindingConfig {
 // task and no part of the action.
 struct ActionConfig {
   std::string map = "palm_pose";
-  std::vector<double> palm_low = {-0.80, -0.18, 0.26, -1.8, 0.5, 3.44159265};
-  std::vector<double> palm_high = {-0.34, 0.36, 0.40, -1.8, 0.5, 3.44159265};
+  std::vector<double> palm_low = {-0.76, -0.16, 0.26, -1.8, 0.3, 3.34};
+  std::vector<double> palm_high = {-0.34, 0.36, 0.36, -1.8, 0.3, 3.34};
   std::vector<double> synergy_low, synergy_high;
   std::vector<double> joint_low, joint_high;
   std::vector<double> rest = {-0.85, -0.5, 0.76, 1.25, -1.76, 0.9,  0.64, 0,    -0.15, -0.1,  -0.1, 0,
@@ -87,7 +87,7 @@ struct TaskConfig {
   std::vector<std::string> objects = {"train"}, held_out_objects = {"heldout"};
   std::string camera = "depth";
   int physics_hz = 120, decimation = 12, control_decimation = 2;
-  double episode_s = 2.0;
+  double episode_s = 1.2;
   std::vector<double> spawn_center = {-0.55, 0.1}, spawn_size = {0.3, 0.4};
   double table_z_m = 0.25;
   double start_noise_rad = 0.05;
