@@ -303,8 +303,8 @@ void EnvBatch::ObserveStep(int env, const SimView& sim) {
 void EnvBatch::Quarantine(int env) {
   const size_t e = static_cast<size_t>(env);
   ++faults_;
-  Log().warn("environment {} quarantined at step {} of episode {} (kind {})", env_id_[e], episode_step_[e], episode_[e],
-             static_cast<int>(physics_->Health(env)));
+  LogWarning("environment ", env_id_[e], " quarantined at step ", episode_step_[e], " of episode ", episode_[e],
+             " (kind ", static_cast<int>(physics_->Health(env)), ")");
   done_[e] = static_cast<uint8_t>(DoneKind::kFaulted);
   success_[e] = 0;
   reward_[e] = 0;

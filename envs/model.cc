@@ -14,7 +14,7 @@ namespace {
 
 // MuJoCo would print and append to a file in the working directory; its warnings belong in our log.
 void ForwardToLog(const mjLogMessage* message) {
-  Log().info("MuJoCo: {}", message->subject);
+  LogInfo("MuJoCo: ", message->subject);
 }
 
 void InstallLogHandler() {

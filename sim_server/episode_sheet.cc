@@ -79,7 +79,7 @@ struct EpisodeSheet::Impl {
       sheet.Add(row.views.back(), row.success ? "end: success" : "end: failure");
     }
     sheet.WritePng(path);
-    Log().info("wrote {}", path);
+    LogInfo("wrote ", path);
   }
 
   RenderConfig camera;

@@ -32,13 +32,6 @@ struct LearnerEnd::Peer {
 
 namespace {
 
-std::unique_ptr<LearnerHub> MakeHub(const WireConfig& config) {
-  if (config.transport == "inproc") return MakeInprocHub(config);
-  if (config.transport == "shm") return MakeShmHub(config);
-  GS_CHECK(config.transport == "zmq", "transport " + config.transport);
-  return MakeZmqHub(config);
-}
-
 std::string Range(uint64_t begin, uint64_t end) {
   return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
 }
@@ -67,7 +60,7 @@ std::string PeerInfo::Describe() const {
 
 std::unique_ptr<LearnerEnd> ListenForSimulators(const WireConfig& config, const LearnerOptions& options) {
   config.Check();
-  return std::make_unique<LearnerEnd>(config, options, MakeHub(config));
+  return std::make_unique<LearnerEnd>(config, options, MakeLearnerHub(config));
 }
 
 LearnerEnd::LearnerEnd(const WireConfig& config, const LearnerOptions& options, std::unique_ptr<LearnerHub> hub)
@@ -305,8 +298,9 @@ void LearnerEnd::TakeJoin(Event event) {
   const Deadline brief = Deadline::After(1);
   if (!reason.empty()) {
     PeerInfo info{join.name, join.host, join.pid, join.env_begin, join.env_count, join.groups};
-    refusals_.push_back(info.Describe() + ": " + reason);
-    Log().warn("refused {}", refusals_.back());
+    const std::string who = join.name.empty() ? std::string("a connection") : info.Describe();
+    refusals_.push_back(who + ": " + reason);
+    LogWarning("refused ", refusals_.back());
     hub_->Send(event.connection, Encode(Refuse{reason}), {}, brief);
     hub_->Close(event.connection);
     return;
@@ -322,7 +316,7 @@ void LearnerEnd::TakeJoin(Event event) {
                                   .slot_sequence = std::vector<uint64_t>(join.slots, 0),
                                   .states = {},
                                   .fault = {}});
-  Log().info("{} joined", peer->info.Describe());
+  LogInfo(peer->info.Describe(), " joined");
   const Welcome welcome{"pid " + std::to_string(getpid()) + " at " + address_};
   if (hub_->Send(event.connection, Encode(welcome), {}, brief) != SendResult::kSent) return;
   peers_.push_back(std::move(peer));

@@ -216,7 +216,7 @@ class ShmHub : public LearnerHub {
     UniqueFd socket = AcceptUnix(listener_.Get());
     if (!socket) return;
     if (connections_.size() >= kMaxConnections) {
-      Log().warn("closed a connection: {} are open", connections_.size());
+      LogWarning("closed a connection: ", connections_.size(), " are open");
       return;
     }
     const std::lock_guard lock(mutex_);

@@ -21,13 +21,6 @@ LineShape ShapeOf(const WireConfig& config, const Join& join, const Layout& layo
   return {static_cast<uint32_t>(config.slots), layout.Bytes(), CommandBytes(join.env_count)};
 }
 
-std::unique_ptr<SimulatorLine> MakeLine(const WireConfig& config, const LineShape& shape) {
-  if (config.transport == "inproc") return MakeInprocLine(config, shape);
-  if (config.transport == "shm") return MakeShmLine(config, shape);
-  GS_CHECK(config.transport == "zmq", "transport " + config.transport);
-  return MakeZmqLine(config, shape);
-}
-
 std::string HostName() {
   char name[256] = {};
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown host";
@@ -40,7 +33,7 @@ std::unique_ptr<SimulatorEnd> ConnectToLearner(const WireConfig& config, const J
   config.Check();
   GS_CHECK(join.groups >= 1 && join.env_count == join.groups * static_cast<uint32_t>(layout.N()),
            "the layout must hold one group's environments");
-  return std::make_unique<SimulatorEnd>(config, join, layout, MakeLine(config, ShapeOf(config, join, layout)),
+  return std::make_unique<SimulatorEnd>(config, join, layout, MakeSimulatorLine(config, ShapeOf(config, join, layout)),
                                         deadline);
 }
 
@@ -60,7 +53,7 @@ SimulatorEnd::SimulatorEnd(const WireConfig& config, const Join& join, const Lay
   join_.record_bytes = record_bytes_;
   join_.command_bytes = CommandBytes(join_.env_count);
   learner_ = JoinRun(Encode(join_), deadline);
-  Log().info("joined {}", learner_);
+  LogInfo("joined ", learner_);
   pulse_ = std::make_unique<Pulse>(config_.heartbeat_s,
                                    [this](const std::vector<std::byte>& frame) { line_->TrySend(frame); });
 }
@@ -150,7 +143,7 @@ void SimulatorEnd::SendParting(const std::vector<std::byte>& frame) {
   try {
     line_->Send(frame, {}, Deadline::After(config_.deadline_s));
   } catch (const RunError& error) {
-    Log().warn("could not say goodbye: {}", error.what());
+    LogWarning("could not say goodbye: ", error.what());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -73,26 +74,31 @@ bool WaitReadable(int fd, Deadline deadline) {
   }
 }
 
-bool UnixAddressIsLive(const std::string& address, int type) {
+void CheckUnixAddressIsFree(const std::string& address, int type) {
   const UnixAddress where = ToSockaddr(address);
+  struct stat status {};
+  if (address[0] != '@' && lstat(address.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
+    throw InputError("configuration", "wire.address", address, "a path where no other file lies");
+  }
   const UniqueFd probe = MakeSocket(type);
   // A full backlog (EAGAIN) has a listener too, and so has a socket of another type (EPROTOTYPE).
-  return connect(probe.Get(), where.Get(), where.bytes) == 0 || errno == EAGAIN || errno == EPROTOTYPE;
+  if (connect(probe.Get(), where.Get(), where.bytes) == 0 || errno == EAGAIN || errno == EPROTOTYPE) {
+    throw InputError("configuration", "wire.address", address, "an address that is not in use");
+  }
 }
 
 UniqueFd ListenUnix(const std::string& address, int type) {
   const UnixAddress where = ToSockaddr(address);
   UniqueFd fd = MakeSocket(type);
   int bound = bind(fd.Get(), where.Get(), where.bytes);
-  if (bound != 0 && errno == EADDRINUSE && !UnixAddressIsLive(address, type)) {
+  if (bound != 0 && errno == EADDRINUSE) {
+    CheckUnixAddressIsFree(address, type);
     UnlinkUnix(address);
     bound = bind(fd.Get(), where.Get(), where.bytes);
   }
-  if (bound != 0 && errno == EADDRINUSE) {
-    throw InputError("configuration", "wire.address", address, "an address that is not in use");
-  }
-  if (bound != 0)
+  if (bound != 0) {
     throw InputError("configuration", "wire.address", address, "a usable address (" + ErrnoText("bind") + ")");
+  }
   if (listen(fd.Get(), kBacklog) != 0) throw RunError(ErrnoText("cannot listen at " + address));
   return fd;
 }
@@ -118,7 +124,7 @@ UniqueFd AcceptUnix(int listener) {
     return fd;
   }
   if (SameUser(fd.Get())) return fd;
-  Log().warn("closed a connection of another user");
+  LogWarning("closed a connection of another user");
   return {};
 }
 
