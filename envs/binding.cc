@@ -77,6 +77,8 @@ void BindActuators(const mjModel* model, const BindingConfig& names, const Resol
     out.tree.limits.push_back({range[0], range[1]});
     out.tree.joint_names.emplace_back(mj_id2name(model, mjOBJ_JOINT, joint));
   }
+  if (wanted.size() > kMaxRobotJoints)
+    resolver.Refuse("binding.actuators", std::to_string(wanted.size()), "at most " + std::to_string(kMaxRobotJoints));
   if (names.arm_joints > static_cast<int>(wanted.size()))
     resolver.Refuse("binding.arm_joints", std::to_string(names.arm_joints),
                     "at most the number of actuators, " + std::to_string(wanted.size()));

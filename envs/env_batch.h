@@ -27,6 +27,7 @@
 #include "envs/action_map.h"
 #include "envs/config.h"
 #include "envs/model.h"
+#include "envs/per_env.h"
 #include "envs/physics.h"
 #include "envs/task.h"
 
@@ -60,7 +61,19 @@ class EnvBatch {
                                         uint32_t first_env, int n);
 
   int Envs() const { return n_; }
-  // The tensors of a step record, without images; see RecordTensor for their meaning.
+  // The tensors of a step record, without images, per environment:
+  //   obs.proprio          float32 [P]  what the robot knows of itself; laid out by the task, never the object
+  //   state                float32 [S]  everything, for the critic; laid out by the task
+  //   final_state          float32 [S]  `state` at the end of the episode that just ended; zeros while done is 0 or 3
+  //   aux.object_position  float32 [3]  object's centre, base frame (m): a training target, never an input
+  //   reward               float32 []   sum of reward_terms
+  //   reward_terms         float32 [R]  of the previous action, weighted; names in RewardTerms()
+  //   done                 uint8 []     DoneKind of the previous action
+  //   success              uint8 []     1 when the episode that just ended succeeded
+  //   episode_step         uint32 []    policy steps since the episode of this observation began
+  //   episode              uint32 []    its number: per environment in training, within the set in evaluation
+  //   env_id               uint32 []    global environment id
+  //   object_id            int32 []     its object's place in the catalogue, -1 for the model's own
   const std::vector<TensorSpec>& RecordSpecs() const { return specs_; }
   // float32 [A], each component in [-1, 1]; what lies outside is clamped.
   const TensorSpec& ActionSpec() const { return action_spec_; }
@@ -93,7 +106,7 @@ class EnvBatch {
   // Environment steps quarantined so far.
   uint64_t Faults() const { return faults_; }
   int EpisodeSteps() const { return episode_steps_; }
-  const ObjectInfo& Object(int env) const { return models_.Object(object_[static_cast<size_t>(env)]); }
+  const ObjectInfo& Object(int env) const { return models_.Object(object_.Of(env)); }
   BatchPhysics& Physics() { return *physics_; }
 
  private:
@@ -101,44 +114,53 @@ class EnvBatch {
 
   void BuildSpecs();
   void Allocate();
+  void ShuffleObjects();
   void BeginEpisodes(std::span<const int> ids);
   void UpdateModels();
   int ChooseObject(int env) const;
   Rng Draw(int env, const char* purpose) const;
+  void Quarantine(int env);
+
+  // On the physics threads.
   void Fill(int env, const SimView& sim);
   void Control(int env, const SimView& sim);
-  void ObserveStep(int env, const SimView& sim);
   void ObserveStart(int env, const SimView& sim);
-  void Quarantine(int env);
-  template <class Visit>
-  void VisitState(int env, Visit&& visit);
+  void ObserveStep(int env, const SimView& sim);
+  struct JointState;
+  Scene MakeScene(int env, const SimView& sim, const JointState& joints) const;
+  void WriteObservation(int env, const Scene& scene);
+  void WriteOutcome(int env, const Scene& scene);
+
+  template <class Self, class Visit>
+  static void VisitState(Self& self, int env, Visit&& visit);
 
   const TaskConfig config_;
   const uint64_t seed_;
   const uint32_t first_env_;
   const int n_;
-  ModelSet models_;
-  std::unique_ptr<ActionMap> action_map_;
-  std::unique_ptr<Task> task_;
-  std::unique_ptr<BatchPhysics> physics_;
-  std::vector<int> train_order_;  // the training objects in seeded order: environment e gets entry e mod size
-  int episode_steps_ = 0, ticks_ = 0;
-  double tick_s_ = 0;
-
+  const ModelSet models_;
+  const std::unique_ptr<ActionMap> action_map_;
+  const std::unique_ptr<Task> task_;
+  const std::unique_ptr<BatchPhysics> physics_;
+  const int episode_steps_;       // policy steps of a whole episode
+  const int ticks_;               // control ticks per policy step
+  const double tick_s_;           // duration of one
+  std::vector<int> train_order_;  // training objects in seeded order: environment e holds entry e mod size
   std::vector<TensorSpec> specs_;
   TensorSpec action_spec_;
+
   ResetRequest request_;
   uint64_t faults_ = 0;
 
-  // Per environment, [N, ...]; those of the record in the order of specs_.
-  std::vector<float> proprio_, state_, final_state_, object_position_, reward_, terms_;
-  std::vector<uint8_t> done_, success_;
-  std::vector<uint32_t> episode_step_, episode_, env_id_;
-  std::vector<int32_t> object_id_;
-  std::vector<int32_t> object_;              // index in models_
-  std::vector<float> action_, last_action_;  // [N, A]
-  std::vector<double> memory_;               // [N, M] of the action map
-  std::vector<mjtNum> loaded_;               // scratch of LoadState
+  // The record, in the order of specs_.
+  PerEnv<float> proprio_, state_, final_state_, object_position_, reward_, terms_;
+  PerEnv<uint8_t> done_, success_;
+  PerEnv<uint32_t> episode_step_, episode_, env_id_;
+  PerEnv<int32_t> object_id_;
+  // What else an environment remembers.
+  PerEnv<int32_t> object_;              // index in models_
+  PerEnv<float> action_, last_action_;  // [N, A]
+  PerEnv<double> memory_;               // [N, M] of the action map
 };
 
 }  // namespace gripstream

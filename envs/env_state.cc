@@ -1,5 +1,4 @@
 // Saving and loading one environment of a batch.
-#include <algorithm>
 #include <cstring>
 
 #include "core/error.h"
@@ -10,11 +9,11 @@ namespace {
 
 constexpr uint32_t kStateVersion = 1;
 
-// What a block begins with; the rest is the fields in the order of VisitState.
+// What a block begins with. The fields of VisitState follow, then the physics state.
 struct StateHeader {
   char magic[4];
   uint32_t version;
-  uint64_t layout;  // hash of the record and of the block's size
+  uint64_t layout;  // of the record and the block
   uint64_t seed;
   uint32_t env_id;
   uint32_t reserved;
@@ -23,82 +22,74 @@ static_assert(sizeof(StateHeader) == 32);
 
 }  // namespace
 
-// Calls visit(pointer, bytes) for everything of an environment that is not in the physics state.
-template <class Visit>
-void EnvBatch::VisitState(int env, Visit&& visit) {
-  const size_t e = static_cast<size_t>(env);
-  const auto row = [&](auto& data) {
-    const size_t width = data.size() / static_cast<size_t>(n_);
-    visit(data.data() + e * width, width * sizeof(data[0]));
-  };
-  row(proprio_);
-  row(state_);
-  row(final_state_);
-  row(object_position_);
-  row(reward_);
-  row(terms_);
-  row(done_);
-  row(success_);
-  row(episode_step_);
-  row(episode_);
-  row(object_id_);
-  row(object_);
-  row(action_);
-  row(last_action_);
-  row(memory_);
-  visit(&request_.mode, sizeof request_.mode);
-  visit(&request_.first_episode, sizeof request_.first_episode);
-  visit(&request_.eval_seed, sizeof request_.eval_seed);
-  visit(&request_.total_envs, sizeof request_.total_envs);
-  visit(&request_.held_out, sizeof request_.held_out);
+// Calls visit(pointer, bytes) for everything that an environment remembers outside the physics state.
+template <class Self, class Visit>
+void EnvBatch::VisitState(Self& self, int env, Visit&& visit) {
+  const auto row = [&](auto& table) { visit(table[env].data(), table.RowBytes()); };
+  row(self.proprio_);
+  row(self.state_);
+  row(self.final_state_);
+  row(self.object_position_);
+  row(self.reward_);
+  row(self.terms_);
+  row(self.done_);
+  row(self.success_);
+  row(self.episode_step_);
+  row(self.episode_);
+  row(self.object_id_);
+  row(self.object_);
+  row(self.action_);
+  row(self.last_action_);
+  row(self.memory_);
+  const auto value = [&](auto& field) { visit(&field, sizeof field); };
+  value(self.request_.mode);
+  value(self.request_.first_episode);
+  value(self.request_.eval_seed);
+  value(self.request_.total_envs);
+  value(self.request_.held_out);
 }
 
 size_t EnvBatch::StateBytes() const {
-  size_t bytes = sizeof(StateHeader) + loaded_.size() * sizeof(mjtNum);
-  const_cast<EnvBatch*>(this)->VisitState(0, [&](const void*, size_t size) { bytes += size; });
+  size_t bytes = sizeof(StateHeader) + static_cast<size_t>(physics_->StateSize()) * sizeof(mjtNum);
+  VisitState(*this, 0, [&](const void*, size_t size) { bytes += size; });
   return bytes;
 }
 
 void EnvBatch::SaveState(int env, std::byte* out) const {
-  const StateHeader header{{'G', 'S', 'E', 'V'},
-                           kStateVersion,
-                           MixBits(HashSpecs(specs_)) ^ StateBytes(),
-                           seed_,
-                           env_id_[static_cast<size_t>(env)],
-                           0};
-  std::memcpy(out, &header, sizeof header);
-  out += sizeof header;
-  const_cast<EnvBatch*>(this)->VisitState(env, [&](const void* data, size_t size) {
+  const StateHeader header{
+      {'G', 'S', 'E', 'V'}, kStateVersion, MixBits(HashSpecs(specs_)) ^ StateBytes(), seed_, env_id_.Of(env), 0};
+  const auto append = [&](const void* data, size_t size) {
     std::memcpy(out, data, size);
     out += size;
-  });
-  std::vector<mjtNum> state(loaded_.size());
+  };
+  append(&header, sizeof header);
+  VisitState(*this, env, append);
+  std::vector<mjtNum> state(static_cast<size_t>(physics_->StateSize()));
   physics_->ReadState(env, state.data());
-  std::memcpy(out, state.data(), state.size() * sizeof(mjtNum));
+  append(state.data(), state.size() * sizeof(mjtNum));
 }
 
 void EnvBatch::LoadState(int env, const std::byte* in) {
+  const auto take = [&](void* data, size_t size) {
+    std::memcpy(data, in, size);
+    in += size;
+  };
   StateHeader header;
-  std::memcpy(&header, in, sizeof header);
-  in += sizeof header;
+  take(&header, sizeof header);
   if (std::memcmp(header.magic, "GSEV", 4) != 0) throw InputError("checkpoint", "holds no environment state");
   if (header.version != kStateVersion)
     throw InputError("checkpoint", "environment state version", std::to_string(header.version),
                      std::to_string(kStateVersion));
   if (header.layout != (MixBits(HashSpecs(specs_)) ^ StateBytes()) || header.seed != seed_)
     throw InputError("checkpoint", "the environment state is of another task, model or seed");
-  const uint32_t id = env_id_[static_cast<size_t>(env)];
-  if (header.env_id != id)
-    throw InputError("checkpoint", "environment", std::to_string(header.env_id), std::to_string(id));
-  VisitState(env, [&](void* data, size_t size) {
-    std::memcpy(data, in, size);
-    in += size;
-  });
-  const int object = object_[static_cast<size_t>(env)];
-  if (object < 0 || object >= models_.Objects())
+  if (header.env_id != env_id_.Of(env))
+    throw InputError("checkpoint", "environment", std::to_string(header.env_id), std::to_string(env_id_.Of(env)));
+  VisitState(*this, env, take);
+  if (object_.Of(env) < 0 || object_.Of(env) >= models_.Objects())
     throw InputError("checkpoint", "the environment state names an object that is not there");
-  std::memcpy(loaded_.data(), in, loaded_.size() * sizeof(mjtNum));
-  physics_->WriteState(env, loaded_.data());
+  std::vector<mjtNum> state(static_cast<size_t>(physics_->StateSize()));
+  take(state.data(), state.size() * sizeof(mjtNum));
+  physics_->WriteState(env, state.data());
 }
 
 void EnvBatch::FinishLoad() {

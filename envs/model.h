@@ -17,6 +17,8 @@
 
 namespace gripstream {
 
+inline constexpr int kMaxRobotJoints = 64;
+
 struct ObjectInfo {
   std::string name;
   int catalogue_id = -1;     // index in the catalogue file, -1 for the model's own object
