@@ -67,6 +67,16 @@ void CreateRunFolder(RunConfig& config, const std::string& config_path, const st
   WriteFileAtomically((folder / "config.yaml").string(), ToYaml(config));
 }
 
+void RemoveUnusedRunFolder(const std::string& run_dir) {
+  const fs::path folder = run_dir;
+  if (!fs::is_empty(folder / "checkpoints")) return;
+  for (const char* made : {"config.yaml", "provenance.json", "metrics.csv", "logs", "checkpoints", "tensorboard"}) {
+    fs::remove_all(folder / made);
+  }
+  std::error_code not_empty;  // a folder that was there before, with files of its own, stays
+  fs::remove(folder, not_empty);
+}
+
 RunConfig OpenRunFolder(const std::string& run_dir, const std::vector<std::string>& overrides) {
   const std::string path = run_dir + "/config.yaml";
   if (!fs::exists(path)) throw InputError(run_dir, "is not a run folder: it has no config.yaml");

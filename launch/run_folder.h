@@ -19,6 +19,9 @@ namespace gripstream {
 // Throws InputError when the folder already holds a run or cannot be made.
 void CreateRunFolder(RunConfig& config, const std::string& config_path, const std::vector<std::string>& command_line);
 
+// Removes the folder of a run that never began: one without a checkpoint. Anything else stays.
+void RemoveUnusedRunFolder(const std::string& run_dir);
+
 // The configuration of an existing run (a run folder), with overrides. Throws InputError when it is no run folder.
 RunConfig OpenRunFolder(const std::string& run_dir, const std::vector<std::string>& overrides);
 

@@ -16,14 +16,12 @@ namespace {
 constexpr double kGraceToEnd_s = 4.0;  // Ctrl-C is answered within 5 s
 constexpr auto kPollPeriod = std::chrono::milliseconds(10);
 
-std::vector<Child> StartSimulators(const RunConfig& config) {
-  std::vector<Child> simulators;
-  for (int i = 0; i < config.sim.processes; ++i) {
-    const std::string name = "simulator " + std::to_string(i);
-    simulators.emplace_back(name, std::vector<std::string>{RoleProgram("gripstream-sim"), config.run.dir, "--index",
-                                                           std::to_string(i)});
-  }
-  return simulators;
+Child StartRole(const std::string& name, const std::string& program, const std::string& run_dir,
+                const std::vector<std::string>& arguments, const std::vector<std::string>& overrides) {
+  std::vector<std::string> argv = {RoleProgram(program), run_dir};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  for (const std::string& assignment : overrides) argv.insert(argv.end(), {"--set", assignment});
+  return Child(name, argv);
 }
 
 void StopAll(std::vector<Child>& simulators, double grace_s) {
@@ -84,14 +82,18 @@ class Watch {
 
 }  // namespace
 
-int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments) {
+int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
+             const std::vector<std::string>& overrides) {
   CatchInterrupts();
   const bool single = config.wire.transport == "inproc";
-  std::vector<std::string> argv = {RoleProgram(single ? "gripstream-single" : "gripstream-learner"), config.run.dir};
-  argv.insert(argv.end(), learner_arguments.begin(), learner_arguments.end());
-  Child learner("learner", argv);
+  Child learner = StartRole("learner", single ? "gripstream-single" : "gripstream-learner", config.run.dir,
+                            learner_arguments, overrides);
   std::vector<Child> simulators;
-  if (!single) simulators = StartSimulators(config);
+  for (int i = 0; !single && i < config.sim.processes; ++i) {
+    const std::string index = std::to_string(i);
+    simulators.push_back(
+        StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index}, overrides));
+  }
   return Watch(learner, simulators, config.wire.deadline_s + kGraceToEnd_s).UntilTheEnd();
 }
 

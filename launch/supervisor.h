@@ -14,9 +14,10 @@
 
 namespace gripstream {
 
-// Runs the learner with `learner_arguments` and the simulators of the run folder's configuration. `config.run.dir` is
-// set and holds config.yaml. Returns the run's exit code.
-int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments);
+// Runs the learner with `learner_arguments` and the simulators of the run folder's configuration, all with `overrides`
+// over it. `config.run.dir` is set and holds config.yaml. Returns the run's exit code.
+int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
+             const std::vector<std::string>& overrides);
 
 // Where the learner of this run listens when wire.address is empty: a name that leaves nothing behind in any folder.
 std::string WireAddress(const RunConfig& config);

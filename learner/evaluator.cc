@@ -63,7 +63,8 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
   CollectTimes times;
   const int envs = fleet.Envs();
   RolloutStore store(specs, 1, envs, policy.Shapes().action);
-  const ActResult act{.action = store.Action()[0]};
+  ActResult act;
+  act.action = store.Action()[0];
   for (int first = 0; first < request.episodes && !Interrupted(); first += envs) {
     Round round(store, std::min(envs, request.episodes - first), result);
     const bool show = first == 0 && request.sheet_rows > 0;

@@ -35,6 +35,9 @@ struct LearnerRoleOptions {
   std::string checkpoint;                   // to resume or evaluate; empty: a new run
 };
 
+// Reads options.checkpoint, if any, and throws InputError when it does not fit: before anything is started.
+void CheckCheckpoint(const LearnerRoleOptions& options);
+
 // Trains up to train.iterations and writes RUN/results.json. Returns the process exit code.
 int Train(LearnerEnd& wire, const LearnerRoleOptions& options);
 // Plays the evaluation set with options.checkpoint and prints the result as JSON too, into `json_path` unless empty.

@@ -1,0 +1,29 @@
+// gripstream describe: the layout of a configuration's record and action, as both ends of the wire see it.
+#include <cstdio>
+
+#include "launch/commands.h"
+#include "launch/roles.h"
+#include "wire/layout.h"
+
+namespace gripstream {
+
+int DescribeCommand(const std::string& config_path, const std::vector<std::string>& overrides) {
+  const RunConfig config = ReadRunConfig(config_path, overrides);
+  const TaskDescription task = DescribeTask(config);
+  size_t env_bytes = 0;
+  std::printf("record, per environment:\n");
+  for (const TensorSpec& spec : task.record) {
+    std::printf("  %-60s %8zu bytes\n", spec.ToString().c_str(), spec.Bytes());
+    env_bytes += spec.Bytes();
+  }
+  std::printf("  %-60s %8zu bytes\n", "together", env_bytes);
+  std::printf("action:\n  %s\n", task.action.ToString().c_str());
+  std::printf("reward terms:");
+  for (const std::string& term : task.reward_terms) std::printf(" %s", term.c_str());
+  std::printf("\nrecord of one simulator (%d environments): %.3f MB, layout hash %016llx\n", config.sim.envs,
+              static_cast<double>(Layout(task.record, config.sim.envs).Bytes()) / 1e6,
+              static_cast<unsigned long long>(Layout(task.record, 1).Hash()));
+  return 0;
+}
+
+}  // namespace gripstream

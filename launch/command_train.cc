@@ -1,0 +1,41 @@
+// gripstream train: check everything, make the run folder, start the roles.
+#include <cstdio>
+#include <filesystem>
+
+#include "core/error.h"
+#include "launch/checkpoints.h"
+#include "launch/commands.h"
+#include "launch/roles.h"
+#include "launch/run_folder.h"
+#include "launch/supervisor.h"
+
+namespace gripstream {
+namespace {
+
+namespace fs = std::filesystem;
+
+int Resume(const TrainArguments& arguments) {
+  const RunConfig config = OpenRunFolder(arguments.resume, arguments.overrides);
+  DescribeTask(config);
+  const std::string checkpoint = NewestCheckpoint(arguments.resume);
+  std::printf("resuming %s from %s\n", arguments.resume.c_str(), fs::path(checkpoint).filename().c_str());
+  return RunRoles(config, {"--resume", checkpoint}, arguments.overrides);
+}
+
+}  // namespace
+
+int TrainCommand(const TrainArguments& arguments) {
+  if (!arguments.resume.empty()) return Resume(arguments);
+  if (arguments.config.empty()) throw InputError("command line", "train needs a configuration or --resume RUN");
+  RunConfig config = ReadRunConfig(arguments.config, arguments.overrides);
+  DescribeTask(config);  // names that are not in the model are refused before anything is written
+  CreateRunFolder(config, arguments.config, arguments.command_line);
+  std::printf("run folder: %s\n", config.run.dir.c_str());
+  std::fflush(stdout);
+  const int code = RunRoles(config, {}, {});
+  // Input that only a role could judge (an address in use): nothing half-made stays behind.
+  if (code == kExitBadInput) RemoveUnusedRunFolder(config.run.dir);
+  return code;
+}
+
+}  // namespace gripstream

@@ -1,0 +1,76 @@
+#include "launch/learner_role.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "launch/roles.h"
+#include "learner/role.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kStopDeadline_s = 3.0;
+
+LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments) {
+  LearnerRoleOptions options;
+  options.run_dir = config.run.dir;
+  options.seed = config.run.seed;
+  options.deterministic = config.run.deterministic;
+  options.train = config.train;
+  options.eval = config.eval;
+  options.policy = config.policy;
+  options.ppo = config.ppo;
+  options.patience_s = config.wire.patience_s;
+  options.specs = task.record;
+  options.action_size = static_cast<int>(task.action.Elements());
+  options.reward_terms = task.reward_terms;
+  options.object_names = task.object_names;
+  options.config_text = ToYaml(config);
+  options.checkpoint = arguments.evaluate.empty() ? arguments.resume : arguments.evaluate;
+  return options;
+}
+
+}  // namespace
+
+bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
+  CLI::App app("The learner role: trains or evaluates a policy with the simulators that join");
+  app.add_option("config", arguments.path, "run folder, or configuration with run.dir set")->required();
+  app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the configuration")->expected(1)->take_all();
+  CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
+  app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
+  app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw InputError("command line", std::string(error.what()) + " (see --help)");
+  }
+  return true;
+}
+
+int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
+                   void (*start_simulators)(const RunConfig&)) {
+  CatchInterrupts();
+  if (std::filesystem::is_directory(config.run.dir + "/logs")) LogToFile(config.run.dir + "/logs/learner.log");
+  const TaskDescription task = DescribeTask(config);
+  const LearnerRoleOptions options = OptionsOf(config, task, arguments);
+  CheckCheckpoint(options);
+  const std::unique_ptr<LearnerEnd> wire = ListenForSimulators(
+      WireOf(config), {.run_id = RunId(config), .specs = task.record, .config_hash = AgreementHash(config),
+                       .total_envs = config.TotalEnvs()});
+  if (start_simulators) start_simulators(config);
+  wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.deadline_s));
+  const int code = arguments.evaluate.empty() ? Train(*wire, options)
+                                              : EvaluateCheckpoint(*wire, options, arguments.json_path);
+  for (const std::string& peer : wire->Stop("the run is over", Deadline::After(kStopDeadline_s))) {
+    LogWarning(peer, " did not answer the request to stop");
+  }
+  return code;
+}
+
+}  // namespace gripstream

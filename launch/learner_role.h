@@ -1,0 +1,26 @@
+// The learner role as both of its programs run it: gripstream-learner (simulators are other processes) and
+// gripstream-single (one simulator in a thread of this process).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/run_config.h"
+
+namespace gripstream {
+
+struct LearnerArguments {
+  std::string path;                    // run folder or configuration
+  std::vector<std::string> overrides;
+  std::string resume;                  // checkpoint file to go on from
+  std::string evaluate;                // checkpoint file to evaluate instead of training
+  std::string json_path;
+};
+
+// Reads the command line; returns false when help was asked for and printed.
+bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments);
+
+// Listens for the simulators, then trains or evaluates. `start_simulators` is called once the learner listens.
+int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments, void (*start_simulators)(const RunConfig&));
+
+}  // namespace gripstream

@@ -1,0 +1,182 @@
+#include "learner/training_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+
+namespace gripstream {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kGoodIterationsToStop = 3;
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Metrics AsMetrics(const PpoMetrics& update) {
+  return {{"loss/policy", update.policy_loss},
+          {"loss/value", update.value_loss},
+          {"loss/entropy", update.entropy},
+          {"loss/bounds", update.bounds_loss},
+          {"loss/aux", update.aux_loss},
+          {"ppo/kl", update.kl},
+          {"ppo/clip_fraction", update.clip_fraction},
+          {"ppo/grad_norm", update.grad_norm},
+          {"ppo/explained_variance", update.explained_variance},
+          {"ppo/learning_rate", update.learning_rate},
+          {"ppo/action_std", update.action_std},
+          {"ppo/return_target", update.return_mean},
+          {"ppo/used_samples", static_cast<double>(update.used_samples)}};
+}
+
+template <class T>
+void Append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options)
+    : options_(options),
+      fleet_(wire, options.patience_s),
+      policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
+      store_(options.specs, options.ppo.horizon, fleet_.Envs(), options.action_size),
+      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations),
+      episodes_(fleet_.Envs(), options.reward_terms) {
+  LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
+  LogInfo("rollout store: ", store_.Bytes(), " bytes for ", store_.Horizon(), " steps of ", store_.Envs(),
+          " environments");
+}
+
+int64_t TrainingRun::EnvSteps() const { return iteration_ * store_.Horizon() * store_.Envs(); }
+double TrainingRun::WallSeconds() const { return wall_before_s_ + SecondsSince(started_); }
+
+int TrainingRun::Run() {
+  started_ = std::chrono::steady_clock::now();
+  const bool resumed = !options_.checkpoint.empty();
+  if (resumed) {
+    Resume();
+  } else {
+    StartAnew();
+  }
+  metrics_.emplace(options_.run_dir, resumed ? iteration_ : -1);
+  TrainUntilDone();
+  progress_.Finish();
+  if (saved_iteration_ != iteration_) SaveCheckpoint();
+  results_.parameters_sha256 = ParametersSha256(policy_.Network().Parameters());
+  results_.env_steps = EnvSteps();
+  results_.iterations = iteration_;
+  results_.wall_s = WallSeconds();
+  results_.status = Interrupted() ? "interrupted" : "completed";
+  if (!Interrupted()) EvaluateAtEnd();
+  WriteResults(options_.run_dir + "/results.json", results_, options_.object_names);
+  PrintOutcome();
+  return Interrupted() ? kExitFailed : kExitOk;
+}
+
+void TrainingRun::StartAnew() {
+  CollectTimes ignored;
+  fleet_.Reset({}, 0);
+  fleet_.Receive(store_, 0, ignored);
+  ppo_.Prime(store_);
+  if (!options_.eval.at_start) return;
+  results_.at_start = EvaluateOnce(false, false);
+  std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
+  std::fflush(stdout);
+  fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
+  fleet_.Receive(store_, 0, ignored);
+}
+
+void TrainingRun::TrainUntilDone() {
+  first_iteration_ = iteration_;
+  while (iteration_ < options_.train.iterations && !Interrupted() && !ReachedItsGoal()) {
+    if (!Iterate()) return;
+    if (iteration_ % options_.train.checkpoint_every == 0) SaveCheckpoint();
+  }
+}
+
+bool TrainingRun::ReachedItsGoal() {
+  if (options_.train.max_wall_s > 0 && WallSeconds() >= options_.train.max_wall_s) return true;
+  if (options_.train.stop_success <= 0) return false;
+  return good_iterations_ >= kGoodIterationsToStop;
+}
+
+bool TrainingRun::Iterate() {
+  const auto start = std::chrono::steady_clock::now();
+  IterationTimes times;
+  const auto step = static_cast<uint64_t>(iteration_) * static_cast<uint64_t>(store_.Horizon());
+  if (!CollectRollout(fleet_, store_, policy_, step, static_cast<uint64_t>(iteration_), times.collect)) return false;
+  episodes_.TakeRollout(store_);
+  const PpoMetrics update = ppo_.Update(store_, iteration_);
+  store_.BeginNext();
+  ++iteration_;
+  times.update_s = update.seconds;
+  times.total_s = SecondsSince(start);
+  good_iterations_ = episodes_.SuccessRate() >= options_.train.stop_success ? good_iterations_ + 1 : 0;
+  LogIteration(update, times);
+  ShowProgress(times);
+  return true;
+}
+
+void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times) {
+  Metrics metrics = {{"run/env_steps", static_cast<double>(EnvSteps())},
+                     {"run/wall_s", WallSeconds()},
+                     {"run/steps_per_s", store_.Horizon() * store_.Envs() / times.total_s}};
+  Append(metrics, episodes_.AsMetrics());
+  Append(metrics, AsMetrics(update));
+  Append(metrics, times.AsMetrics());
+  metrics_->Write(iteration_, metrics);
+}
+
+void TrainingRun::ShowProgress(const IterationTimes& times) {
+  if (!progress_.Due() && iteration_ != options_.train.iterations) return;
+  const double done_here = static_cast<double>(iteration_ - first_iteration_);
+  const double per_iteration_s = SecondsSince(started_) / done_here;
+  double eta_s = per_iteration_s * static_cast<double>(options_.train.iterations - iteration_);
+  if (options_.train.max_wall_s > 0) eta_s = std::min(eta_s, options_.train.max_wall_s - WallSeconds());
+  progress_.Show(FormatProgress({.iteration = iteration_,
+                                 .iterations = options_.train.iterations,
+                                 .env_steps = static_cast<double>(EnvSteps()),
+                                 .env_steps_per_s = store_.Horizon() * store_.Envs() / times.total_s,
+                                 .episode_return = episodes_.ReturnMean(),
+                                 .success = episodes_.SuccessRate(),
+                                 .eta_s = eta_s},
+                                times));
+}
+
+EvaluationResult TrainingRun::EvaluateOnce(bool blank_image, bool with_sheet) {
+  return Evaluate(fleet_, options_.specs, policy_,
+                  {.episodes = options_.eval.episodes,
+                   .seed = options_.eval.seed,
+                   .blank_image = blank_image,
+                   .sheet_rows = with_sheet ? static_cast<uint32_t>(options_.eval.sheet_rows) : 0,
+                   .sheet_path = fs::absolute(options_.run_dir).string() + "/evaluation.png"});
+}
+
+void TrainingRun::EvaluateAtEnd() {
+  results_.final_evaluation = EvaluateOnce(false, options_.eval.sheet_rows > 0);
+  if (options_.eval.blank_image && policy_.Network().UsesImage()) results_.blank_image = EvaluateOnce(true, false);
+}
+
+void TrainingRun::PrintOutcome() const {
+  std::printf("%s after %lld iterations, %s steps, %s\n", results_.status.c_str(),
+              static_cast<long long>(results_.iterations), FormatCount(static_cast<double>(results_.env_steps)).c_str(),
+              FormatDuration(results_.wall_s).c_str());
+  if (results_.final_evaluation.episodes > 0) {
+    std::printf("%s\n%s", FormatSuccess(results_.final_evaluation).c_str(),
+                FormatObjects(results_.final_evaluation, options_.object_names).c_str());
+    std::printf("episodes: %s/evaluation.png\n", options_.run_dir.c_str());
+  }
+  if (results_.blank_image.episodes > 0) {
+    std::printf("with the image blanked: %s\n", FormatSuccess(results_.blank_image).c_str());
+  }
+  std::printf("run folder: %s\n", options_.run_dir.c_str());
+}
+
+}  // namespace gripstream

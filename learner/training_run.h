@@ -1,0 +1,65 @@
+// One training run: the loop over iterations and everything that has to survive a stop.
+//
+//   Begin (new or from a checkpoint) -> Iterate ... -> checkpoints on the way -> Finish
+//
+// One thread. See learner/role.h for what is thrown.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "core/metrics.h"
+#include "core/progress.h"
+#include "learner/collector.h"
+#include "learner/episode_statistics.h"
+#include "learner/evaluator.h"
+#include "learner/ppo.h"
+#include "learner/report.h"
+#include "learner/role.h"
+#include "policies/parameters.h"
+
+namespace gripstream {
+
+class TrainingRun {
+ public:
+  TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options);
+  // Starts anew or from options.checkpoint, trains to the end or an interrupt, evaluates and writes the results.
+  int Run();
+
+ private:
+  void StartAnew();
+  void Resume();
+  // False when interrupted within the iteration; nothing of it has been learned then.
+  bool Iterate();
+  void TrainUntilDone();
+  bool ReachedItsGoal();
+  void LogIteration(const PpoMetrics& update, const IterationTimes& times);
+  void ShowProgress(const IterationTimes& times);
+  void SaveCheckpoint();
+  void KeepBest(const std::string& path);
+  void EvaluateAtEnd();
+  EvaluationResult EvaluateOnce(bool blank_image, bool with_sheet);
+  void PrintOutcome() const;
+  int64_t EnvSteps() const;
+  double WallSeconds() const;  // of training, resumed parts included
+
+  const LearnerRoleOptions& options_;
+  Fleet fleet_;
+  Policy policy_;
+  RolloutStore store_;
+  Ppo ppo_;
+  EpisodeStatistics episodes_;
+  std::optional<MetricsWriter> metrics_;
+  ProgressLine progress_;
+  RunResults results_;
+  int64_t iteration_ = 0;  // completed
+  int64_t first_iteration_ = 0;  // of this process
+  int64_t saved_iteration_ = -1;
+  double wall_before_s_ = 0;
+  double best_success_ = -1;
+  int good_iterations_ = 0;
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace gripstream
