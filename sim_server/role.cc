@@ -123,11 +123,11 @@ class Simulator::Loop {
   }
 
   void WriteTensors(std::span<std::byte> record) {
-    tensors_.clear();
+    std::vector<std::byte*> tensors;
     for (size_t i = 0; i < Envs().RecordSpecs().size(); ++i) {
-      tensors_.push_back(record.data() + layout_.Offset(static_cast<int>(i)));
+      tensors.push_back(record.data() + layout_.Offset(static_cast<int>(i)));
     }
-    Envs().Write(tensors_);
+    Envs().Write(tensors);
   }
 
   void SaveState() {
@@ -159,8 +159,7 @@ class Simulator::Loop {
   Layout layout_;
   int depth_index_;
   uint64_t step_ = 0;
-  std::vector<float> actions_;       // [N, A]
-  std::vector<std::byte*> tensors_;  // of the record being written
+  std::vector<float> actions_;  // [N, A]
   std::unique_ptr<EpisodeSheet> sheet_;
 };
 
