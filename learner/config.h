@@ -28,6 +28,7 @@ struct PpoConfig {
   int horizon = 16;
   int epochs = 4;
   int minibatch = 1024;
+  int micro_batch = 512;
   double gamma = 0.99;
   double lambda = 0.95;
   double clip = 0.2;
@@ -47,6 +48,9 @@ struct PpoConfig {
     v.Int("horizon", horizon, {.doc = "steps of every environment per iteration"}, {1, 4096});
     v.Int("epochs", epochs, {.doc = "passes over an iteration's samples"}, {1, 100});
     v.Int("minibatch", minibatch, {.doc = "samples per gradient step; divides horizon x environments"}, {1, 1 << 24});
+    v.Int("micro_batch", micro_batch,
+          {.doc = "samples per forward and backward pass; a minibatch's gradients are summed over as many as it takes"},
+          {1, 1 << 24});
     v.Float("gamma", gamma, {.doc = "discount per step"}, {0, 1});
     v.Float("lambda", lambda, {.doc = "trace decay of the advantage estimate"}, {0, 1});
     v.Float("clip", clip, {.doc = "range of the probability ratio around 1"}, {1e-4, 10});

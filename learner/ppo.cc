@@ -2,10 +2,12 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/error.h"
@@ -30,6 +32,17 @@ std::span<float> MutableFloats(torch::Tensor& x) {
   return {x.data_ptr<float>(), static_cast<size_t>(x.numel())};
 }
 
+// LibTorch takes fresh memory for every intermediate tensor. glibc would map and unmap pages for each: on large batches
+// that costs as much as the arithmetic, so freed memory is kept. Affects what the main thread allocates.
+void PrepareProcess(int threads) {
+  at::set_num_threads(threads);
+  at::globalContext().setDeterministicAlgorithms(true, false);
+  at::globalContext().setDeterministicFillUninitializedMemory(false);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
 }  // namespace
 
 struct Ppo::Samples {
@@ -52,8 +65,7 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
     throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
                      "a divisor of horizon x environments = " + std::to_string(samples));
   }
-  at::set_num_threads(config.threads);
-  at::globalContext().setDeterministicAlgorithms(true, false);
+  PrepareProcess(config.threads);
 }
 
 void Ppo::Prime(const RolloutStore& store) {
@@ -151,43 +163,54 @@ double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMe
 }
 
 double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics) {
+  double weight = 0;
+  for (const int64_t row : rows) weight += samples.weight.data_ptr<float>()[row];
+  adam_.ZeroGradients();
+  double kl = 0;
+  const size_t micro = static_cast<size_t>(config_.micro_batch);
+  for (size_t begin = 0; begin < rows.size(); begin += micro) {
+    kl += Accumulate(samples, rows.subspan(begin, std::min(micro, rows.size() - begin)), rows.size(), weight, metrics);
+  }
+  metrics.grad_norm += adam_.Step(rate_.Value(), config_.max_grad_norm);
+  return kl;
+}
+
+// Adds the share of `rows` in the gradient of a minibatch of `total` samples that weigh `weight` together. Returns
+// their share of the divergence, as seen before the minibatch's own step.
+double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,
+                       PpoMetrics& metrics) {
   const torch::Tensor index =
       at::from_blob(const_cast<int64_t*>(rows.data()), {static_cast<int64_t>(rows.size())}, torch::kInt64);
   const auto pick = [&](const torch::Tensor& x) { return x.index_select(0, index); };
-  NetworkInput input;
-  {
-    const torch::NoGradGuard no_grad;
-    input = policy_.Gather(samples.observation, rows);
-  }
+  const torch::Tensor share = pick(samples.weight) / std::max(weight, 1.0);
+  const auto mean = [&](const torch::Tensor& x) { return (x * share).sum(); };
+  const NetworkInput input = policy_.Gather(samples.observation, rows);
   const ActorCritic& network = policy_.Network();
-  const torch::Tensor weight = pick(samples.weight), old_log_prob = pick(samples.log_prob);
+  const torch::Tensor& log_std = network.LogStd();
+  const torch::Tensor old_log_prob = pick(samples.log_prob);
   const ActorOutput actor = network.Actor(input);
-  const torch::Tensor value = network.Critic(input.state);
-  const torch::Tensor log_prob = GaussianLogProb(actor.mean, network.LogStd(), pick(samples.action));
+  const torch::Tensor log_prob = GaussianLogProb(actor.mean, log_std, pick(samples.action));
 
-  const auto mean = [&](const torch::Tensor& x) { return WeightedMean(x, weight); };
   const torch::Tensor policy_loss =
       mean(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip));
-  const torch::Tensor value_loss =
-      mean(ValueLoss(value, pick(samples.value), pick(samples.target), config_.clip_value ? config_.clip : 0.0));
+  const torch::Tensor value_loss = mean(ValueLoss(network.Critic(input.state), pick(samples.value),
+                                                  pick(samples.target), config_.clip_value ? config_.clip : 0.0));
   const torch::Tensor bounds_loss = mean(BoundsLoss(actor.mean, kActionLimit));
+  const double part = static_cast<double>(rows.size()) / static_cast<double>(total);
   torch::Tensor loss = policy_loss + config_.value_coef * value_loss + config_.bounds_coef * bounds_loss -
-                       config_.entropy_coef * GaussianEntropy(network.LogStd());
+                       config_.entropy_coef * part * GaussianEntropy(log_std);
   if (samples.aux.defined()) {
     const torch::Tensor aux_loss = mean(AuxLoss(actor.aux, pick(samples.aux)));
     loss = loss + config_.aux_coef * aux_loss;
     metrics.aux_loss += aux_loss.item<double>();
   }
-  adam_.ZeroGradients();
   loss.backward();
-  metrics.grad_norm += adam_.Step(rate_.Value(), config_.max_grad_norm);
   metrics.policy_loss += policy_loss.item<double>();
   metrics.value_loss += value_loss.item<double>();
   metrics.bounds_loss += bounds_loss.item<double>();
   const torch::NoGradGuard no_grad;
-  metrics.clip_fraction += ClipFraction(log_prob, old_log_prob, weight, config_.clip).item<double>();
-  // The divergence that this minibatch saw, before its own step.
-  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, network.LogStd())).item<double>();
+  metrics.clip_fraction += mean(OutsideClip(log_prob, old_log_prob, config_.clip)).item<double>();
+  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, log_std)).item<double>();
 }
 
 std::vector<NamedTensor> Ppo::State() const {

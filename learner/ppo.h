@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "learner/adam.h"
@@ -55,6 +56,8 @@ class Ppo {
   void EstimateReturns(RolloutStore& store, Samples& samples) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
+  double Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,
+                    PpoMetrics& metrics);
 
   PpoConfig config_;
   Policy& policy_;

@@ -46,10 +46,8 @@ torch::Tensor WeightedMean(const torch::Tensor& x, const torch::Tensor& weight) 
   return (x * weight).sum() / weight.sum().clamp_min(1.0);
 }
 
-torch::Tensor ClipFraction(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob,
-                           const torch::Tensor& weight, double clip) {
-  const torch::Tensor ratio = (log_prob - old_log_prob).exp();
-  return WeightedMean(((ratio - 1.0).abs() > clip).to(weight.scalar_type()), weight);
+torch::Tensor OutsideClip(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob, double clip) {
+  return (((log_prob - old_log_prob).exp() - 1.0).abs() > clip).to(log_prob.scalar_type());
 }
 
 double ExplainedVariance(const torch::Tensor& value, const torch::Tensor& target, const torch::Tensor& weight) {

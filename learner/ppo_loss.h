@@ -23,9 +23,8 @@ torch::Tensor AuxLoss(const torch::Tensor& prediction, const torch::Tensor& targ
 // sum(x w) / sum(w), 0 when all weights are 0. x, weight [B]; weights are 0 or 1.
 torch::Tensor WeightedMean(const torch::Tensor& x, const torch::Tensor& weight);
 
-// Share of samples whose ratio left [1 - clip, 1 + clip].
-torch::Tensor ClipFraction(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob,
-                           const torch::Tensor& weight, double clip);
+// 1 for samples whose ratio left [1 - clip, 1 + clip], 0 for the others.
+torch::Tensor OutsideClip(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob, double clip);
 
 // 1 - Var(target - value) / Var(target) over samples of weight 1; 0 when the targets do not vary.
 double ExplainedVariance(const torch::Tensor& value, const torch::Tensor& target, const torch::Tensor& weight);

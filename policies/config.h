@@ -20,8 +20,8 @@ inline const std::vector<std::string>& PolicyNames() {
 // projected to `features`.
 struct EncoderConfig {
   std::vector<int> channels = {16, 32, 32};
-  std::vector<int> kernels = {5, 3, 3};
-  std::vector<int> strides = {2, 2, 2};
+  std::vector<int> kernels = {8, 3, 3};
+  std::vector<int> strides = {4, 2, 1};
   int features = 128;
 
   void Fields(FieldVisitor& v) {

@@ -23,9 +23,9 @@ namespace gripstream {
 
 // n environments as a record holds them; contiguous views.
 struct Observation {
-  torch::Tensor proprio;  // [n, P] float32
-  torch::Tensor depth;    // [n, H, W] uint16; undefined for a policy without image
-  torch::Tensor state;    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
+  torch::Tensor proprio{};  // [n, P] float32
+  torch::Tensor depth{};    // [n, H, W] uint16; undefined for a policy without image
+  torch::Tensor state{};    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
 };
 
 struct ActRequest {
@@ -37,12 +37,12 @@ struct ActRequest {
 
 // Where Act writes; [n, ...] float32 views. Undefined ones are skipped.
 struct ActResult {
-  torch::Tensor action;    // [n, A] not clamped
-  torch::Tensor mean;      // [n, A]
-  torch::Tensor log_std;   // [n, A]
-  torch::Tensor log_prob;  // [n]
-  torch::Tensor value;     // [n]
-  torch::Tensor aux;       // [n, aux] in the target's own units
+  torch::Tensor action{};    // [n, A] not clamped
+  torch::Tensor mean{};      // [n, A]
+  torch::Tensor log_std{};   // [n, A]
+  torch::Tensor log_prob{};  // [n]
+  torch::Tensor value{};     // [n]
+  torch::Tensor aux{};       // [n, aux] in the target's own units
 };
 
 class Policy {

@@ -21,14 +21,14 @@
 namespace gripstream {
 
 struct NetworkInput {
-  torch::Tensor image;    // [B, 1, H, W] float32; undefined where the policy uses none
-  torch::Tensor proprio;  // [B, P]
-  torch::Tensor state;    // [B, S]
+  torch::Tensor image{};    // [B, 1, H, W] float32; undefined where the policy uses none
+  torch::Tensor proprio{};  // [B, P]
+  torch::Tensor state{};    // [B, S]
 };
 
 struct ActorOutput {
-  torch::Tensor mean;  // [B, A]
-  torch::Tensor aux;   // [B, aux] in normalised units; undefined without the head
+  torch::Tensor mean{};  // [B, A]
+  torch::Tensor aux{};   // [B, aux] in normalised units; undefined without the head
 };
 
 // Linear layers with an activation between them; the last is linear, or activated where `activate_last`.
