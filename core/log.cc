@@ -37,8 +37,12 @@ void LogToFile(const std::string& path) {
   }
 }
 
-spdlog::logger& Log() {
-  return *Instance();
+void LogLine(LogLevel level, const std::string& text) {
+  switch (level) {
+    case LogLevel::kInfo: Instance()->info("{}", text); return;
+    case LogLevel::kWarning: Instance()->warn("{}", text); return;
+    case LogLevel::kError: Instance()->error("{}", text); return;
+  }
 }
 
 }  // namespace gripstream
