@@ -8,10 +8,22 @@
 namespace gripstream {
 namespace {
 
-SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeom>& geoms) {
+// Bytes of working image that stay in the nearest cache beside everything else.
+constexpr int kBandBytes = 24 * 1024;
+
+int BandRows(int height, int stride) {
+  const int most = std::max(1, kBandBytes / (stride * static_cast<int>(sizeof(float))));
+  const int bands = (height + most - 1) / most;
+  return (height + bands - 1) / bands;
+}
+
+SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeom>& geoms,
+               const std::vector<GeomBatch>& batches) {
   SceneJob job;
+  job.batches = batches.data();
+  job.batch_count = static_cast<int>(batches.size());
   job.geoms = geoms.data();
-  job.count = static_cast<int>(geoms.size());
+  job.geom_count = static_cast<int>(geoms.size());
   job.geom_xpos = scene.geom_xpos;
   job.geom_xmat = scene.geom_xmat;
   const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
@@ -32,9 +44,11 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     : width_(config.width),
       height_(config.height),
       stride_((config.width + 15) / 16 * 16 + kRowPadding),
+      band_rows_(BandRows(config.height, stride_)),
       kernels_(kernels),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
+  size_t most_geoms = 0;
   for (const mjModel* model : models) {
     ModelTable table;
     table.camera_id = FindCamera(*model, camera);
@@ -48,11 +62,14 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
                   static_cast<float>(config.near_m),
                   static_cast<float>(config.far_m)};
     table.geoms = DrawnGeoms(*model);
+    table.batches = BatchesOf(table.geoms);
+    most_geoms = std::max(most_geoms, table.geoms.size());
     tables_[model] = std::move(table);
   }
   for (int i = 0; i < threads; ++i) {
     workspaces_[i].inverse_depth.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].geom.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].surfaces.resize(kMaxSurfacesPerGeom * most_geoms);
   }
 }
 
@@ -81,15 +98,17 @@ void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets&
 void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderTargets& targets,
                             Workspace& workspace) const {
   const ModelTable& table = tables_.at(scene.model);
-  const SceneJob job = JobOf(scene, table.camera_id, table.geoms);
+  const SceneJob job = JobOf(scene, table.camera_id, table.geoms, table.batches);
   const bool wants_ids = targets.segmentation || targets.normals;
-  const Canvas canvas = {workspace.inverse_depth.data(), wants_ids ? workspace.geom.data() : nullptr, stride_};
-  kernels_.draw(table.view, job, canvas);
   const int64_t offset = image * width_ * height_;
-  if (targets.depth_u16 || targets.depth_f32) {
-    kernels_.resolve(table.view, canvas, targets.depth_u16 ? targets.depth_u16 + offset : nullptr,
-                     targets.depth_f32 ? targets.depth_f32 + offset : nullptr);
-  }
+  const Canvas canvas = {workspace.inverse_depth.data(),
+                         wants_ids ? workspace.geom.data() : nullptr,
+                         stride_,
+                         wants_ids ? height_ : band_rows_,
+                         workspace.surfaces.data(),
+                         targets.depth_u16 ? targets.depth_u16 + offset : nullptr,
+                         targets.depth_f32 ? targets.depth_f32 + offset : nullptr};
+  kernels_.render(table.view, job, canvas);
   if (targets.segmentation) {
     for (int y = 0; y < height_; ++y) {
       std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,

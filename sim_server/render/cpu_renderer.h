@@ -28,18 +28,20 @@ class CpuRenderer : public BatchRenderer {
     int camera_id;
     View view;
     std::vector<DrawnGeom> geoms;
+    std::vector<GeomBatch> batches;
   };
   // One thread's working image.
   struct Workspace {
     std::vector<float> inverse_depth;
     std::vector<int32_t> geom;
+    std::vector<Surface> surfaces;
     std::atomic_flag taken = ATOMIC_FLAG_INIT;
   };
 
   Workspace& TakeWorkspace();
   void RenderOne(const SceneView& scene, int64_t image, const RenderTargets& targets, Workspace& workspace) const;
 
-  int width_, height_, stride_;
+  int width_, height_, stride_, band_rows_;
   RenderKernels kernels_;
   std::unordered_map<const mjModel*, ModelTable> tables_;
   std::unique_ptr<Workspace[]> workspaces_;  // one per thread

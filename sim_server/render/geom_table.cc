@@ -20,10 +20,9 @@ Shape ShapeOf(const mjModel& model, int geom) {
   switch (model.geom_type[geom]) {
     case mjGEOM_PLANE:
       return Shape::kPlane;
-    case mjGEOM_SPHERE:
-      return Shape::kSphere;
     case mjGEOM_CAPSULE:
       return Shape::kCapsule;
+    case mjGEOM_SPHERE:
     case mjGEOM_ELLIPSOID:
       return Shape::kEllipsoid;
     case mjGEOM_CYLINDER:
@@ -50,11 +49,32 @@ std::vector<DrawnGeom> DrawnGeoms(const mjModel& model) {
   for (int i = 0; i < model.ngeom; ++i) {
     if (!IsDrawn(model, i)) continue;
     const mjtNum* size = model.geom_size + 3 * i;
-    drawn.push_back({ShapeOf(model, i),
-                     i,
-                     {static_cast<float>(size[0]), static_cast<float>(size[1]), static_cast<float>(size[2])}});
+    DrawnGeom geom = {ShapeOf(model, i), i, {}};
+    for (int k = 0; k < 3; ++k) {
+      geom.size[k] = static_cast<float>(size[model.geom_type[i] == mjGEOM_SPHERE ? 0 : k]);
+    }
+    drawn.push_back(geom);
   }
   return drawn;
+}
+
+std::vector<GeomBatch> BatchesOf(const std::vector<DrawnGeom>& geoms) {
+  std::vector<GeomBatch> batches;
+  for (const Shape shape : {Shape::kPlane, Shape::kBox, Shape::kCapsule, Shape::kCylinder, Shape::kEllipsoid}) {
+    GeomBatch batch = {shape, 0, {}, {}};
+    for (const DrawnGeom& geom : geoms) {
+      if (geom.shape != shape) continue;
+      for (int lane = batch.count++; lane < kGeomsPerBatch; ++lane) {
+        batch.id[lane] = geom.id;
+        for (int k = 0; k < 3; ++k) batch.size[k][lane] = geom.size[k];
+      }
+      if (batch.count < kGeomsPerBatch) continue;
+      batches.push_back(batch);
+      batch.count = 0;
+    }
+    if (batch.count > 0) batches.push_back(batch);
+  }
+  return batches;
 }
 
 }  // namespace gripstream

@@ -11,17 +11,30 @@
 
 namespace gripstream {
 
-enum class Shape : int { kPlane, kSphere, kCapsule, kEllipsoid, kCylinder, kBox };
+enum class Shape : int { kPlane, kEllipsoid, kCapsule, kCylinder, kBox };  // a sphere is an ellipsoid
 
 struct DrawnGeom {
   Shape shape;
   int id;         // in the model
-  float size[3];  // as in MuJoCo: radius, half-length; half-axes; half-sides; a plane's half-sides, 0 = infinite
+  float size[3];  // half-axes; radius, half-length; half-sides; a plane's half-sides, 0 = infinite
+};
+
+// Geoms of one shape that are set up side by side, as the kernels take them.
+inline constexpr int kGeomsPerBatch = 16;
+struct GeomBatch {
+  Shape shape;
+  int count;               // 1 .. kGeomsPerBatch; what is beyond repeats the last
+  int id[kGeomsPerBatch];  // in the model
+  float size[3][kGeomsPerBatch];
 };
 
 // Whether MuJoCo's default visual options show this geom.
 bool IsDrawn(const mjModel& model, int geom);
 
+// By id.
 std::vector<DrawnGeom> DrawnGeoms(const mjModel& model);
+
+// The same by shape, planes first.
+std::vector<GeomBatch> BatchesOf(const std::vector<DrawnGeom>& geoms);
 
 }  // namespace gripstream

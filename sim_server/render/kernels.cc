@@ -10,6 +10,7 @@ std::vector<RenderKernels> AvailableKernels() {
   }
   if (__builtin_cpu_supports("avx2")) kernels.push_back(kKernelsAvx2);
   kernels.push_back(kKernelsSse2);
+  kernels.push_back(kKernelsScalar);
   return kernels;
 }
 

@@ -4,7 +4,6 @@
 // All instruction sets give the same bits.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "sim_server/render/geom_table.h"
@@ -12,36 +11,43 @@
 
 namespace gripstream {
 
-// Floats that a row of the working image may be written beyond its width.
+// Pixels that a row of the working image may be written beyond its width.
 inline constexpr int kRowPadding = 16;
 
-// One environment's working image: for every pixel the largest inverse depth so far and whose it is.
-struct Canvas {
-  float* inverse_depth;  // [H, stride] 1/m
-  int32_t* geom;         // [H, stride] or null when not wanted
-  int stride;            // >= width + kRowPadding
-};
-
+// Poses of one environment's geoms and camera, and the geoms to draw.
 struct SceneJob {
-  const DrawnGeom* geoms;
-  int count;
+  const GeomBatch* batches;
+  int batch_count;
+  const DrawnGeom* geoms;  // by id
+  int geom_count;
   const double* geom_xpos;
   const double* geom_xmat;
   double camera_xpos[3];
   double optical_from_world[9];
 };
 
-struct RenderKernels {
-  const char* name;
-  // Clears the canvas and draws all geoms into it.
-  void (*draw)(const View& view, const SceneJob& scene, const Canvas& canvas);
-  // Writes the depth images wanted (null = not) of one environment.
-  void (*resolve)(const View& view, const Canvas& canvas, uint16_t* depth_u16, float* depth_f32);
+// A thread's scratch memory and where one environment's images go.
+struct Canvas {
+  float* inverse_depth;  // [rows, stride] 1/m; for every pixel the largest so far
+  int32_t* geom;         // [H, stride] whose it is, or null when not wanted
+  int stride;            // >= width + kRowPadding
+  int band_rows;         // rows of inverse_depth: a part of the image that fits the nearest cache, or all H
+  Surface* surfaces;     // kMaxSurfacesPerGeom for every geom
+  uint16_t* depth_u16;   // [H, W] multiples of kDepthQuantum_m, or null
+  float* depth_f32;      // [H, W] m, or null
 };
 
-// Those this machine can run, the fastest first. The last is the x86-64 baseline.
+struct RenderKernels {
+  const char* name;
+  // Draws the scene and writes the depth images. With `geom` (band_rows must then be H) it and inverse_depth hold the
+  // whole image afterwards.
+  void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
+};
+
+// Those this machine can run, the fastest first. The last is plain C++.
 std::vector<RenderKernels> AvailableKernels();
 
+extern const RenderKernels kKernelsScalar;
 extern const RenderKernels kKernelsSse2;
 extern const RenderKernels kKernelsAvx2;
 extern const RenderKernels kKernelsAvx512;

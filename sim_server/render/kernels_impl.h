@@ -1,223 +1,266 @@
-// The body of kernels_*.cc: draws surfaces row by row, kLanes pixels at once (see lanes.h for why it is included thus).
+// The body of kernels_*.cc: sets up an environment's surfaces, then draws them band by band (see lanes.h for why it is
+// included thus).
 #pragma once
 
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/lanes.h"
+#include "sim_server/render/surface_columns.h"
 #include "sim_server/render/surface_setup.h"
 
 namespace gripstream::GS_RENDER_ISA {
 
-// A surface restricted to one row: inverse depth at column offset u, or something not above 0 (or not a number) where
-// the ray misses it. T is Lanes, or float where one pixel is computed at a time.
-struct LinearRow {
-  float c, cu;
-  LinearRow() = default;
-  GS_HOST_DEVICE LinearRow(const Linear& f, float v) : c(f.c + f.cv * v), cu(f.cu) {}
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    return T(c) + T(cu) * u;
-  }
+// Rows [y0, y1) of the image, being drawn into canvas.inverse_depth.
+struct Band {
+  int y0, y1;
+  float* inverse;  // of row y0
+  int32_t* geom;   // of row y0, or null
+  int stride;
 };
 
-struct ConicRow {
-  float c, cu, cuu;
-  GS_HOST_DEVICE ConicRow(const Conic& f, float v)
-      : c((f.cvv * v + f.cv) * v + f.c), cu(f.cuv * v + f.cu), cuu(f.cuu) {}
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    return (T(cuu) * u + T(cu)) * u + T(c);
+// One strip of columns from row y0 to y1 of a surface; lanes outside `inside` are left alone.
+template <class Column>
+void FillMasked(const Column& column, Lanes v, int rows, float* inverse, int32_t* geom, const Surface& surface,
+                LaneMask inside, int stride) {
+  const Lanes max_s(surface.place.max_inverse_depth);
+  for (int i = 0; i < rows; ++i, v = v + Lanes(1.0f), inverse += stride) {
+    const Lanes s = column(v);
+    const LaneMask nearer = (Lanes::Load(inverse) < s) & (s <= max_s) & inside;
+    StoreWhere(nearer, inverse, s);
+    if (geom) StoreWhere(nearer, geom + int64_t{i} * stride, surface.geom);
   }
-};
-
-struct DiscRow {
-  LinearRow base;
-  ConicRow shape;
-  GS_HOST_DEVICE DiscRow(const Surface& s, float v) : base(s.base, v), shape(s.shape, v) {}
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    return Keep(T(0.0f) <= shape(u), base(u));
-  }
-};
-
-struct QuadricRow {
-  LinearRow base;
-  ConicRow shape;
-  GS_HOST_DEVICE QuadricRow(const Surface& s, float v) : base(s.base, v), shape(s.shape, v) {}
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    return base(u) + Sqrt(shape(u));
-  }  // not a number where shape < 0
-};
-
-struct WindowedRow {
-  QuadricRow quadric;
-  LinearRow window;
-  float slope, half;
-  GS_HOST_DEVICE WindowedRow(const Surface& s, float v)
-      : quadric(s, v), window(s.window, v), slope(s.window_slope), half(s.half_window) {}
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    const T s = quadric(u);
-    return Keep(Abs(window(u) + T(slope) * s) <= T(half) * s, s);
-  }
-};
-
-struct PolygonRow {
-  LinearRow base;
-  LinearRow edge[kMaxBack];
-  int count;
-  GS_HOST_DEVICE PolygonRow(const Surface& s, float v) : base(s.base, v), count(s.back_count) {
-    for (int i = 0; i < count; ++i) edge[i] = LinearRow(s.back[i], v);
-  }
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    T least = edge[0](u);
-    for (int i = 1; i < count; ++i) least = Min(least, edge[i](u));
-    return Keep(T(0.0f) <= least, base(u));
-  }
-};
-
-template <int kFront>
-struct ConvexRow {
-  LinearRow front[kFront];
-  LinearRow back[6 - kFront];
-  GS_HOST_DEVICE ConvexRow(const Surface& s, float v) {
-    for (int i = 0; i < kFront; ++i) front[i] = LinearRow(s.front[i], v);
-    for (int i = 0; i < 6 - kFront; ++i) back[i] = LinearRow(s.back[i], v);
-  }
-  template <class T>
-  GS_HOST_DEVICE T operator()(T u) const {
-    T enter = front[0](u);
-    for (int i = 1; i < kFront; ++i) enter = Min(enter, front[i](u));
-    T leave = back[0](u);
-    for (int i = 1; i < 6 - kFront; ++i) leave = Max(leave, back[i](u));
-    return Keep(leave <= enter, enter);
-  }
-};
-
-// Where the surface is nearer than what is there, writes it.
-template <bool kNearCut>
-inline void BlendStrip(Lanes s, LaneMask inside, float max_s, float* inverse, int32_t* geom, int32_t id) {
-  LaneMask nearer = (Lanes::Load(inverse) < s) & inside;
-  if constexpr (kNearCut) nearer = nearer & (s <= Lanes(max_s));
-  StoreWhere(nearer, inverse, s);
-  if (geom) StoreWhere(nearer, geom, id);
 }
 
-template <class Row, bool kNearCut>
-void FillCut(const Surface& surface, const View& view, const Canvas& canvas, auto make_row) {
-  const PixelRect& rect = surface.rect;
-  const float max_s = 1.0f / view.near_m;
-  for (int y = rect.y0; y < rect.y1; ++y) {
-    const Row row = make_row(static_cast<float>(y - surface.origin_y));
-    float* inverse = canvas.inverse_depth + static_cast<int64_t>(y) * canvas.stride;
-    int32_t* geom = canvas.geom ? canvas.geom + static_cast<int64_t>(y) * canvas.stride : nullptr;
-    for (int x = rect.x0; x < rect.x1; x += kLanes) {
-      const Lanes u = Lanes::Iota() + Lanes(static_cast<float>(x - surface.origin_x));
-      BlendStrip<kNearCut>(row(u), FirstLanes(rect.x1 - x), max_s, inverse + x, geom ? geom + x : nullptr,
-                           surface.geom);
+// The same for whole strips of surfaces that the near plane does not cut, when only depth is wanted.
+template <class Column>
+void FillPlain(const Column& column, Lanes v, int rows, float* inverse, int stride) {
+  for (int i = 0; i < rows; ++i, v = v + Lanes(1.0f), inverse += stride) {
+    Store(inverse, Max(column(v), Lanes::Load(inverse)));  // Max keeps the second where the first is not a number
+  }
+}
+
+template <class Column>
+void Fill(const Surface& surface, const Band& band) {
+  const int y0 = surface.y0 > band.y0 ? surface.y0 : band.y0;
+  const int y1 = surface.y1 < band.y1 ? surface.y1 : band.y1;
+  const int64_t start = int64_t{y0 - band.y0} * band.stride;
+  const Lanes v(static_cast<float>(y0) - surface.place.origin_y);
+  const bool plain = !band.geom && surface.place.max_inverse_depth == kNoCut;
+  for (int x = surface.x0; x < surface.x1; x += kLanes) {
+    const Lanes u = Lanes::Iota() + Lanes(static_cast<float>(x) - surface.place.origin_x);
+    const Column column(surface, u);
+    if (plain && x + kLanes <= surface.x1) {
+      FillPlain(column, v, y1 - y0, band.inverse + start + x, band.stride);
+    } else {
+      FillMasked(column, v, y1 - y0, band.inverse + start + x, band.geom ? band.geom + start + x : nullptr, surface,
+                 FirstLanes(surface.x1 - x), band.stride);
     }
   }
 }
 
-template <class Row>
-void Fill(const Surface& surface, const View& view, const Canvas& canvas, auto make_row) {
-  if (surface.near_cut) {
-    FillCut<Row, true>(surface, view, canvas, make_row);
-  } else {
-    FillCut<Row, false>(surface, view, canvas, make_row);
-  }
-}
-
-template <class Row>
-void FillWith(const Surface& surface, const View& view, const Canvas& canvas) {
-  Fill<Row>(surface, view, canvas, [&surface](float v) { return Row(surface, v); });
-}
-
-void DrawSurface(const Surface& surface, const View& view, const Canvas& canvas) {
+void DrawSurface(const Surface& surface, const Band& band) {
+  if (surface.y0 >= band.y1 || surface.y1 <= band.y0) return;
   switch (surface.kind) {
     case SurfaceKind::kPlane:
-      return Fill<LinearRow>(surface, view, canvas, [&surface](float v) { return LinearRow(surface.base, v); });
+      return Fill<PlaneColumn>(surface, band);
+    case SurfaceKind::kRectangle:
+      return Fill<RectangleColumn>(surface, band);
     case SurfaceKind::kDisc:
-      return FillWith<DiscRow>(surface, view, canvas);
+      return Fill<DiscColumn>(surface, band);
     case SurfaceKind::kQuadric:
-      return FillWith<QuadricRow>(surface, view, canvas);
+      return Fill<QuadricColumn>(surface, band);
     case SurfaceKind::kWindowed:
-      return FillWith<WindowedRow>(surface, view, canvas);
-    case SurfaceKind::kPolygon:
-      return FillWith<PolygonRow>(surface, view, canvas);
-    case SurfaceKind::kConvex:
-      if (surface.front_count == 1) return FillWith<ConvexRow<1>>(surface, view, canvas);
-      if (surface.front_count == 2) return FillWith<ConvexRow<2>>(surface, view, canvas);
-      return FillWith<ConvexRow<3>>(surface, view, canvas);
+      return Fill<WindowedColumn>(surface, band);
+    case SurfaceKind::kBoxOneFace:
+      return Fill<BoxColumn<1>>(surface, band);
+    case SurfaceKind::kBoxTwoFaces:
+      return Fill<BoxColumn<2>>(surface, band);
+    case SurfaceKind::kBoxThreeFaces:
+      return Fill<BoxColumn<3>>(surface, band);
   }
 }
 
-CameraGeom ToCamera(const SceneJob& scene, int geom) {
+// Poses of geoms batch.id[first .. first + kLanes) in the camera's frame.
+CameraGeoms ToCamera(const SceneJob& scene, const GeomBatch& batch, int first) {
+  float centre[3][kLanes], axes[9][kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const double* x = scene.geom_xpos + 3 * batch.id[first + lane];
+    const double* r = scene.geom_xmat + 9 * batch.id[first + lane];
+    for (int i = 0; i < 3; ++i) centre[i][lane] = static_cast<float>(x[i] - scene.camera_xpos[i]);
+    for (int i = 0; i < 9; ++i) axes[i][lane] = static_cast<float>(r[i]);
+  }
   const double* m = scene.optical_from_world;
-  const double* x = scene.geom_xpos + 3 * geom;
-  const double* r = scene.geom_xmat + 9 * geom;
-  const double d[3] = {x[0] - scene.camera_xpos[0], x[1] - scene.camera_xpos[1], x[2] - scene.camera_xpos[2]};
-  CameraGeom g;
+  const auto rotate = [m](Vec3 v) {
+    const auto row = [&](int i) {
+      return Lanes(static_cast<float>(m[3 * i])) * v.x + Lanes(static_cast<float>(m[3 * i + 1])) * v.y +
+             Lanes(static_cast<float>(m[3 * i + 2])) * v.z;
+    };
+    return Vec3{row(0), row(1), row(2)};
+  };
+  const auto axis = [&](int j) {
+    return rotate({Lanes::Load(axes[j]), Lanes::Load(axes[3 + j]), Lanes::Load(axes[6 + j])});
+  };
+  return {rotate({Lanes::Load(centre[0]), Lanes::Load(centre[1]), Lanes::Load(centre[2])}),
+          {axis(0), axis(1), axis(2)},
+          {Lanes::Load(batch.size[0] + first), Lanes::Load(batch.size[1] + first), Lanes::Load(batch.size[2] + first)}};
+}
+
+// Takes lane `lane` out of a structure of Lanes; `To` is the same structure of floats.
+template <class To, class From>
+void TakeLane(const From& from, int lane, To* to) {
+  static_assert(sizeof(From) == sizeof(To) * kLanes);
+  const Lanes* fields = reinterpret_cast<const Lanes*>(&from);
+  float* out = reinterpret_cast<float*>(to);
+  for (size_t i = 0; i < sizeof(To) / sizeof(float); ++i) out[i] = reinterpret_cast<const float*>(fields + i)[lane];
+}
+
+// The surfaces of one environment so far.
+struct SurfaceList {
+  Surface* surfaces;
+  int count;
+};
+
+// Appends the lanes that can be seen; `get` names the union's member, `finish` completes one.
+template <class From, class To, class Finish>
+void Append(const From& from, To Surface::*member, SurfaceKind kind, const GeomBatch& batch, int first, int lanes,
+            SurfaceList* list, Finish finish) {
+  float x0[kLanes], x1[kLanes], y0[kLanes], y1[kLanes];
+  Store(x0, from.place.x0), Store(x1, from.place.x1), Store(y0, from.place.y0), Store(y1, from.place.y1);
+  for (int lane = 0; lane < lanes; ++lane) {
+    if (!(x0[lane] < x1[lane] && y0[lane] < y1[lane])) continue;
+    Surface& out = list->surfaces[list->count++];
+    out.kind = kind;
+    out.geom = batch.id[first + lane];
+    out.x0 = static_cast<int>(x0[lane]), out.x1 = static_cast<int>(x1[lane]);
+    out.y0 = static_cast<int>(y0[lane]), out.y1 = static_cast<int>(y1[lane]);
+    TakeLane(from, lane, &(out.*member));
+    finish(out);
+  }
+}
+
+// Moves the faces that are there to the front and counts them.
+void FinishBox(Surface& s) {
+  int front = 0, back = 0;
   for (int i = 0; i < 3; ++i) {
-    g.centre[i] = static_cast<float>(m[3 * i] * d[0] + m[3 * i + 1] * d[1] + m[3 * i + 2] * d[2]);
-    for (int j = 0; j < 3; ++j) {
-      g.axis[j][i] = static_cast<float>(m[3 * i] * r[j] + m[3 * i + 1] * r[3 + j] + m[3 * i + 2] * r[6 + j]);
+    if (s.box.front[i].c < kUnbounded) s.box.front[front++] = s.box.front[i];
+  }
+  for (int i = 0; i < 6; ++i) {
+    if (s.box.back[i].c > -kUnbounded) s.box.back[back++] = s.box.back[i];
+  }
+  s.kind = front == 1 ? SurfaceKind::kBoxOneFace : front == 2 ? SurfaceKind::kBoxTwoFaces : SurfaceKind::kBoxThreeFaces;
+}
+
+// An end of a capsule needs its window only where the near plane cuts the capsule.
+void FinishEnd(Surface& s) {
+  if (s.place.max_inverse_depth < kNoCut) s.kind = SurfaceKind::kWindowed;
+}
+
+void FinishNothing(Surface&) {}
+
+void SetUp(const GeomBatch& batch, int first, const SceneJob& scene, const View& view, SurfaceList* list) {
+  const CameraGeoms geoms = ToCamera(scene, batch, first);
+  const LaneMask visible = IsFinite(geoms);
+  const int lanes = batch.count - first < kLanes ? batch.count - first : kLanes;
+  const auto append = [&](const auto& from, auto member, SurfaceKind kind, auto finish) {
+    Append(from, member, kind, batch, first, lanes, list, finish);
+  };
+  switch (batch.shape) {
+    case Shape::kPlane: {
+      return append(SetPlane(geoms, visible, view), &Surface::polygon, SurfaceKind::kRectangle, [](Surface& s) {
+        bool open = true;
+        for (const LinearOf<float>& edge : s.polygon.edge) open = open && edge.cu == 0 && edge.cv == 0 && edge.c == 1;
+        if (open) s.kind = SurfaceKind::kPlane;
+      });
+    }
+    case Shape::kEllipsoid: {
+      RayFrame rays = {{0.0f, 0.0f, 0.0f}, 0.0f, 0.0f};
+      return append(SetEllipsoid(geoms, geoms.size, geoms.centre, visible, view, &rays), &Surface::quadric,
+                    SurfaceKind::kQuadric, FinishNothing);
+    }
+    case Shape::kCapsule: {
+      const Capsule capsule = SetCapsule(geoms, visible, view);
+      append(capsule.side, &Surface::quadric, SurfaceKind::kWindowed, FinishNothing);
+      append(capsule.end[0], &Surface::quadric, SurfaceKind::kQuadric, FinishEnd);
+      return append(capsule.end[1], &Surface::quadric, SurfaceKind::kQuadric, FinishEnd);
+    }
+    case Shape::kCylinder: {
+      const Cylinder cylinder = SetCylinder(geoms, visible, view);
+      append(cylinder.side, &Surface::quadric, SurfaceKind::kWindowed, FinishNothing);
+      return append(cylinder.end, &Surface::disc, SurfaceKind::kDisc, FinishNothing);
+    }
+    case Shape::kBox:
+      return append(SetBox(geoms, visible, view), &Surface::box, SurfaceKind::kBoxOneFace, FinishBox);
+  }
+}
+
+// Clears a band to the far plane, which nothing beyond it can then beat.
+void Clear(const View& view, const Band& band) {
+  const Lanes far(1.0f / view.far_m);
+  for (int y = 0; y < band.y1 - band.y0; ++y) {
+    const int64_t row = int64_t{y} * band.stride;
+    for (int x = 0; x < view.width; x += kLanes) Store(band.inverse + row + x, far);
+    if (!band.geom) continue;
+    for (int x = 0; x < view.width; x += kLanes) StoreWhere(FirstLanes(kLanes), band.geom + row + x, -1);
+  }
+}
+
+// Clears a band to the far plane or a plane that fills the image, whichever is nearer.
+void ClearToPlane(const View& view, const Surface& plane, const Band& band) {
+  const Lanes far(1.0f / view.far_m);
+  for (int x = 0; x < view.width; x += kLanes) {
+    const PlaneColumn column(plane, Lanes::Iota() + Lanes(static_cast<float>(x) - plane.place.origin_x));
+    Lanes v(static_cast<float>(band.y0) - plane.place.origin_y);
+    float* inverse = band.inverse + x;
+    for (int y = band.y0; y < band.y1; ++y, v = v + Lanes(1.0f), inverse += band.stride) {
+      Store(inverse, Max(column(v), far));
     }
   }
-  return g;
 }
 
-void Clear(const View& view, const Canvas& canvas) {
-  const Lanes far(1.0f / view.far_m);  // what is farther can then never win
-  const LaneMask all = FirstLanes(kLanes);
-  for (int y = 0; y < view.height; ++y) {
-    const int64_t row = static_cast<int64_t>(y) * canvas.stride;
-    for (int x = 0; x < view.width; x += kLanes) Store(canvas.inverse_depth + row + x, far);
-    if (!canvas.geom) continue;
-    for (int x = 0; x < view.width; x += kLanes) StoreWhere(all, canvas.geom + row + x, -1);
-  }
-}
-
-void Draw(const View& view, const SceneJob& scene, const Canvas& canvas) {
-  Clear(view, canvas);
-  Surface surfaces[kMaxSurfaces];
-  for (int i = 0; i < scene.count; ++i) {
-    const CameraGeom geom = ToCamera(scene, scene.geoms[i].id);
-    const int count = SetSurfaces(scene.geoms[i], geom, view, surfaces);
-    for (int j = 0; j < count; ++j) DrawSurface(surfaces[j], view, canvas);
-  }
-}
-
-// Depth of a strip: 0 where nothing beat the far plane.
-inline Lanes DepthOf(const float* inverse, float far_inverse) {
-  const Lanes s = Lanes::Load(inverse);
-  return Keep(Lanes(far_inverse) < s, Lanes(1.0f) / s);
-}
-
-template <class Out, class StoreStrip>
-void ResolveRow(const float* inverse, int width, float far_inverse, Out* out, StoreStrip store) {
+template <class Out, class ToStrip, class StoreStrip>
+void ResolveRow(const float* inverse, int width, Out* out, ToStrip to_strip, StoreStrip store) {
   int x = 0;
-  for (; x + kLanes <= width; x += kLanes) store(out + x, DepthOf(inverse + x, far_inverse));
+  for (; x + kLanes <= width; x += kLanes) store(out + x, to_strip(Lanes::Load(inverse + x)));
   if (x == width) return;
   Out tail[kLanes];
-  store(tail, DepthOf(inverse + x, far_inverse));
+  store(tail, to_strip(Lanes::Load(inverse + x)));
   for (int i = 0; x + i < width; ++i) out[x + i] = tail[i];
 }
 
-void Resolve(const View& view, const Canvas& canvas, uint16_t* depth_u16, float* depth_f32) {
-  const float far_inverse = 1.0f / view.far_m;
-  const Lanes per_metre(10000.0f);
-  for (int y = 0; y < view.height; ++y) {
-    const float* inverse = canvas.inverse_depth + static_cast<int64_t>(y) * canvas.stride;
-    const int64_t row = static_cast<int64_t>(y) * view.width;
-    if (depth_u16) {
-      ResolveRow(inverse, view.width, far_inverse, depth_u16 + row,
-                 [&](uint16_t* p, Lanes z) { StoreUint16(p, z * per_metre); });
+// Writes a band's depth images: 0 where nothing beat the far plane.
+void Resolve(const View& view, const Band& band, const Canvas& canvas) {
+  const Lanes far(1.0f / view.far_m), quanta_per_metre(10000.0f);
+  for (int y = band.y0; y < band.y1; ++y) {
+    const float* inverse = band.inverse + int64_t{y - band.y0} * band.stride;
+    const int64_t row = int64_t{y} * view.width;
+    if (canvas.depth_u16) {
+      ResolveRow(
+          inverse, view.width, canvas.depth_u16 + row,
+          [&](Lanes s) { return Keep(far < s, FastReciprocal(s)) * quanta_per_metre; },
+          [](uint16_t* p, Lanes z) { StoreUint16(p, z); });
     }
-    if (depth_f32) {
-      ResolveRow(inverse, view.width, far_inverse, depth_f32 + row, [](float* p, Lanes z) { Store(p, z); });
+    if (canvas.depth_f32) {
+      ResolveRow(
+          inverse, view.width, canvas.depth_f32 + row, [&](Lanes s) { return Keep(far < s, Lanes(1.0f) / s); },
+          [](float* p, Lanes z) { Store(p, z); });
     }
+  }
+}
+
+void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
+  SurfaceList list = {canvas.surfaces, 0};
+  for (int i = 0; i < scene.batch_count; ++i) {
+    for (int first = 0; first < scene.batches[i].count; first += kLanes) {
+      SetUp(scene.batches[i], first, scene, view, &list);
+    }
+  }
+  const bool plane_first = list.count > 0 && list.surfaces[0].kind == SurfaceKind::kPlane &&
+                           list.surfaces[0].place.max_inverse_depth == kNoCut && !canvas.geom;
+  for (int y = 0; y < view.height; y += canvas.band_rows) {
+    const int end = y + canvas.band_rows < view.height ? y + canvas.band_rows : view.height;
+    const Band band = {y, end, canvas.inverse_depth, canvas.geom, canvas.stride};
+    plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
+    for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
+    Resolve(view, band, canvas);
   }
 }
 
@@ -228,6 +271,6 @@ namespace gripstream {
 #define GS_TEXT2(x) #x
 #define GS_TEXT(x) GS_TEXT2(x)
 extern const RenderKernels GS_RENDER_KERNELS;
-const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Draw, GS_RENDER_ISA::Resolve};
+const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render};
 
 }  // namespace gripstream

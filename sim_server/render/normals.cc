@@ -16,8 +16,6 @@ Point LocalNormal(const DrawnGeom& geom, Point p) {
   switch (geom.shape) {
     case Shape::kPlane:
       return {0, 0, 1};
-    case Shape::kSphere:
-      return p;
     case Shape::kEllipsoid:
       return {p.x / (sx * sx), p.y / (sy * sy), p.z / (sz * sz)};
     case Shape::kCapsule:
@@ -73,7 +71,7 @@ void WriteNormals(const View& view, const SceneJob& scene, const Canvas& canvas,
       Point n = {0, 0, 0};
       if (id >= 0) {
         const double z = 1.0 / canvas.inverse_depth[at];
-        const DrawnGeom* geom = std::lower_bound(scene.geoms, scene.geoms + scene.count, id,
+        const DrawnGeom* geom = std::lower_bound(scene.geoms, scene.geoms + scene.geom_count, id,
                                                  [](const DrawnGeom& g, int32_t wanted) { return g.id < wanted; });
         n = NormalAt(scene, *geom, {(x + 0.5 - view.cx) / view.fx * z, (y + 0.5 - view.cy) / view.fy * z, z});
       }

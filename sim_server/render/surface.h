@@ -1,9 +1,12 @@
 // What the kernels draw: pieces of geom boundaries ("surfaces") as polynomials in pixel offsets.
 //
-// A pixel's ray is d(u, v) = d0 + u du + v dv with integer offsets u, v from the surface's own origin pixel, and a
-// point on it is d / s, where s is the inverse depth 1/m. For every primitive the front surface's s is a polynomial of
-// (u, v) or one square root of one, so there is neither a division per pixel nor cancellation between large numbers:
-// offsets are small near the geom. Plain values in units of 1/m and pixels; device-independent.
+// A pixel's ray is d(u, v) = d0 + u du + v dv with whole offsets u, v from the surface's own origin pixel, and a point
+// on it is d / s, where s is the inverse depth in 1/m. For every primitive the front surface's s is a polynomial of (u,
+// v) or one square root of one, so there is neither a division per pixel nor cancellation between large numbers:
+// offsets are small near the geom.
+//
+// Value is float for one surface, or a SIMD vector for a surface each of several geoms, set up side by side. Plain
+// values; no thread rule; nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -11,52 +14,92 @@
 namespace gripstream {
 
 // c + cu u + cv v
-struct Linear {
-  float c, cu, cv;
+template <class Value>
+struct LinearOf {
+  Value c, cu, cv;
 };
 
 // c + cu u + cv v + cuu u^2 + cuv u v + cvv v^2
-struct Conic {
-  float c, cu, cv, cuu, cuv, cvv;
+template <class Value>
+struct ConicOf {
+  Value c, cu, cv, cuu, cuv, cvv;
 };
 
-// Pixels [x0, x1) x [y0, y1).
-struct PixelRect {
-  int x0, x1, y0, y1;
+// Where a surface can be seen: pixels [x0, x1) x [y0, y1), all whole numbers, empty when it cannot; the pixel of offset
+// (0, 0); and 1 / near plane where the surface reaches nearer than that, else kNoCut.
+template <class Value>
+struct PlacementOf {
+  Value x0, x1, y0, y1;
+  Value origin_x, origin_y;
+  Value max_inverse_depth;
 };
+inline constexpr float kNoCut = 3e38f;
+
+// s = base + sqrt(shape); when windowed only where |window + window_slope s| <= half_window s, that is between two
+// planes across its axis.
+template <class Value>
+struct QuadricOf {
+  PlacementOf<Value> place;
+  LinearOf<Value> base;
+  ConicOf<Value> shape;
+  LinearOf<Value> window;
+  Value window_slope, half_window;
+};
+
+// s = base where shape >= 0.
+template <class Value>
+struct DiscOf {
+  PlacementOf<Value> place;
+  LinearOf<Value> base;
+  ConicOf<Value> shape;
+};
+
+// s = base where all edges >= 0: a flat convex polygon. No edges: an infinite plane.
+template <class Value>
+struct PolygonOf {
+  PlacementOf<Value> place;
+  LinearOf<Value> base;
+  LinearOf<Value> edge[4];
+};
+
+// s = least of front where no less than all of back: the front of a box. A face that the camera is in front of bounds s
+// from above, one that it is behind from below; per axis there is at most one of the former. What is missing is
+// +-kUnbounded everywhere.
+template <class Value>
+struct BoxOf {
+  PlacementOf<Value> place;
+  LinearOf<Value> front[3];
+  LinearOf<Value> back[6];
+};
+inline constexpr float kUnbounded = 1e30f;
 
 enum class SurfaceKind : int32_t {
-  kPlane,     // s = base
-  kDisc,      // s = base where shape >= 0
-  kQuadric,   // s = base + sqrt(shape)
-  kWindowed,  // the same where |window + window_slope s| <= half_window s: a quadric cut by two planes across its axis
-  kConvex,    // s = least of front[] where no less than all of back[]: the front of a convex polytope
-  kPolygon,   // s = base where all of back[] >= 0: a flat convex polygon
+  kPlane,
+  kRectangle,
+  kDisc,
+  kQuadric,
+  kWindowed,
+  kBoxOneFace,  // faces before the camera
+  kBoxTwoFaces,
+  kBoxThreeFaces,
 };
 
-inline constexpr int kMaxFront = 3;  // faces of a box that a camera outside it can see
-inline constexpr int kMaxBack = 5;
-
+// One surface ready to be drawn.
 struct Surface {
   SurfaceKind kind;
-  int32_t geom;            // id in the model
-  PixelRect rect;          // holds every pixel that the surface can cover
-  int origin_x, origin_y;  // the pixel of offset (0, 0)
-  bool near_cut;           // part of the surface may be nearer than the near plane
-  int front_count, back_count;
-  Linear base;
-  Conic shape;
-  Linear window;
-  float window_slope, half_window;
-  Linear front[kMaxFront];
-  Linear back[kMaxBack];
+  int32_t geom;  // id in the model
+  int x0, x1, y0, y1;
+  union {
+    PlacementOf<float> place;
+    QuadricOf<float> quadric;
+    DiscOf<float> disc;
+    PolygonOf<float> polygon;
+    BoxOf<float> box;
+  };
 };
 
-// A geom in the camera's optical frame (x right, y down, z forward).
-struct CameraGeom {
-  float centre[3];   // m
-  float axis[3][3];  // the geom's axes x, y, z as unit vectors
-};
+// A geom gives up to three: a capsule's two ends and its side.
+inline constexpr int kMaxSurfacesPerGeom = 3;
 
 // The camera as the kernels see it.
 struct View {

@@ -75,7 +75,7 @@ TEST(CpuRenderer, EveryInstructionSetGivesTheSameBits) {
     std::vector<int32_t> geom(count);
     CpuRenderer(config, "depth", batch.pointers, 1, kernels)
         .Render(batch.views, {.depth_u16 = u16.data(), .depth_f32 = depth.data(), .segmentation = geom.data()});
-    if (kernels.draw == AvailableKernels().front().draw) {
+    if (kernels.render == AvailableKernels().front().render) {
       expected = depth, expected_u16 = u16, expected_geom = geom;
     }
     EXPECT_EQ(depth, expected) << kernels.name;

@@ -1,0 +1,82 @@
+// Lanes of 16 floats in AVX-512.
+// Included by lanes.h only.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+namespace gripstream::GS_RENDER_ISA {
+
+inline constexpr int kLanes = 16;
+struct LaneMask {
+  __mmask16 m;
+};
+struct Lanes {
+  __m512 v;
+  Lanes(__m512 x) : v(x) {}
+  Lanes(float x) : v(_mm512_set1_ps(x)) {}
+  static Lanes Load(const float* p) { return _mm512_loadu_ps(p); }
+  static Lanes Iota() { return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+};
+inline Lanes operator+(Lanes a, Lanes b) {
+  return _mm512_add_ps(a.v, b.v);
+}
+inline Lanes operator-(Lanes a, Lanes b) {
+  return _mm512_sub_ps(a.v, b.v);
+}
+inline Lanes operator*(Lanes a, Lanes b) {
+  return _mm512_mul_ps(a.v, b.v);
+}
+inline Lanes operator/(Lanes a, Lanes b) {
+  return _mm512_div_ps(a.v, b.v);
+}
+inline Lanes Max(Lanes a, Lanes b) {
+  return _mm512_max_ps(a.v, b.v);
+}
+inline Lanes Min(Lanes a, Lanes b) {
+  return _mm512_min_ps(a.v, b.v);
+}
+inline Lanes Sqrt(Lanes a) {
+  return _mm512_sqrt_ps(a.v);
+}
+inline Lanes Abs(Lanes a) {
+  return _mm512_abs_ps(a.v);
+}
+inline Lanes Trunc(Lanes a) {
+  return _mm512_cvtepi32_ps(_mm512_cvttps_epi32(a.v));
+}
+inline Lanes ReciprocalGuess(Lanes a) {
+  return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(kReciprocalMagic), _mm512_castps_si512(a.v)));
+}
+inline LaneMask operator<(Lanes a, Lanes b) {
+  return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)};
+}
+inline LaneMask operator<=(Lanes a, Lanes b) {
+  return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)};
+}
+inline LaneMask operator&(LaneMask a, LaneMask b) {
+  return {static_cast<__mmask16>(a.m & b.m)};
+}
+inline Lanes Select(LaneMask mask, Lanes yes, Lanes no) {
+  return _mm512_mask_blend_ps(mask.m, no.v, yes.v);
+}
+// x where the mask is true, else 0.
+inline Lanes Keep(LaneMask mask, Lanes x) {
+  return _mm512_maskz_mov_ps(mask.m, x.v);
+}
+inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
+  _mm512_mask_storeu_ps(p, mask.m, x.v);
+}
+inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
+  _mm512_mask_storeu_epi32(p, mask.m, _mm512_set1_epi32(x));
+}
+inline void Store(float* p, Lanes x) {
+  _mm512_storeu_ps(p, x.v);
+}
+// Rounds to nearest even; x in [0, 65535].
+inline void StoreUint16(uint16_t* p, Lanes x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtusepi32_epi16(_mm512_cvtps_epi32(x.v)));
+}
+
+}  // namespace gripstream::GS_RENDER_ISA

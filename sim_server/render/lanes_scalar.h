@@ -1,0 +1,85 @@
+// Lanes of one float: any processor, and what one GPU thread runs.
+// Included by lanes.h only.
+#pragma once
+
+// The C headers: an inline C++ wrapper compiled under this name could end up, linked, elsewhere.
+#include <math.h>
+#include <string.h>
+
+#include <cstdint>
+
+namespace gripstream::GS_RENDER_ISA {
+
+inline constexpr int kLanes = 1;
+struct LaneMask {
+  bool m;
+};
+struct Lanes {
+  float v;
+  GS_HOST_DEVICE Lanes(float x) : v(x) {}
+  GS_HOST_DEVICE static Lanes Load(const float* p) { return *p; }
+  GS_HOST_DEVICE static Lanes Iota() { return 0.0f; }
+};
+GS_HOST_DEVICE inline Lanes operator+(Lanes a, Lanes b) {
+  return a.v + b.v;
+}
+GS_HOST_DEVICE inline Lanes operator-(Lanes a, Lanes b) {
+  return a.v - b.v;
+}
+GS_HOST_DEVICE inline Lanes operator*(Lanes a, Lanes b) {
+  return a.v * b.v;
+}
+GS_HOST_DEVICE inline Lanes operator/(Lanes a, Lanes b) {
+  return a.v / b.v;
+}
+GS_HOST_DEVICE inline Lanes Max(Lanes a, Lanes b) {
+  return a.v > b.v ? a.v : b.v;
+}
+GS_HOST_DEVICE inline Lanes Min(Lanes a, Lanes b) {
+  return a.v < b.v ? a.v : b.v;
+}
+GS_HOST_DEVICE inline Lanes Sqrt(Lanes a) {
+  return sqrtf(a.v);
+}
+GS_HOST_DEVICE inline Lanes Abs(Lanes a) {
+  return fabsf(a.v);
+}
+GS_HOST_DEVICE inline Lanes Trunc(Lanes a) {
+  return static_cast<float>(static_cast<int32_t>(a.v));
+}
+GS_HOST_DEVICE inline Lanes ReciprocalGuess(Lanes a) {
+  int32_t bits;
+  memcpy(&bits, &a.v, sizeof bits);
+  bits = static_cast<int32_t>(static_cast<uint32_t>(kReciprocalMagic) - static_cast<uint32_t>(bits));
+  memcpy(&a.v, &bits, sizeof bits);
+  return a;
+}
+GS_HOST_DEVICE inline LaneMask operator<(Lanes a, Lanes b) {
+  return {a.v < b.v};
+}
+GS_HOST_DEVICE inline LaneMask operator<=(Lanes a, Lanes b) {
+  return {a.v <= b.v};
+}
+GS_HOST_DEVICE inline LaneMask operator&(LaneMask a, LaneMask b) {
+  return {a.m && b.m};
+}
+GS_HOST_DEVICE inline Lanes Select(LaneMask mask, Lanes yes, Lanes no) {
+  return mask.m ? yes : no;
+}
+GS_HOST_DEVICE inline Lanes Keep(LaneMask mask, Lanes x) {
+  return mask.m ? x : Lanes(0.0f);
+}
+GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
+  if (mask.m) *p = x.v;
+}
+GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
+  if (mask.m) *p = x;
+}
+GS_HOST_DEVICE inline void Store(float* p, Lanes x) {
+  *p = x.v;
+}
+GS_HOST_DEVICE inline void StoreUint16(uint16_t* p, Lanes x) {
+  *p = static_cast<uint16_t>(rintf(x.v));
+}
+
+}  // namespace gripstream::GS_RENDER_ISA
