@@ -40,7 +40,7 @@ double Rate(double seconds, size_t bytes, const std::function<void()>& once) {
 std::string FreshAddress(const std::string& transport) {
   static int count = 0;
   const std::string name = "gripstream_bench_" + std::to_string(getpid()) + "_" + std::to_string(++count);
-  if (transport == "ipc") return "ipc:///tmp/" + name;
+  if (transport == "ipc") return "ipc://@" + name;
   if (transport == "tcp") return "tcp://127.0.0.1:*";
   return "@" + name;
 }

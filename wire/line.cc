@@ -8,6 +8,20 @@ namespace {
 constexpr size_t kSlotAlignment_bytes = 64;
 }
 
+std::unique_ptr<SimulatorLine> MakeSimulatorLine(const WireConfig& config, const LineShape& shape) {
+  if (config.transport == "inproc") return MakeInprocLine(config, shape);
+  if (config.transport == "shm") return MakeShmLine(config, shape);
+  GS_CHECK(config.transport == "zmq", "transport " + config.transport);
+  return MakeZmqLine(config, shape);
+}
+
+std::unique_ptr<LearnerHub> MakeLearnerHub(const WireConfig& config) {
+  if (config.transport == "inproc") return MakeInprocHub(config);
+  if (config.transport == "shm") return MakeShmHub(config);
+  GS_CHECK(config.transport == "zmq", "transport " + config.transport);
+  return MakeZmqHub(config);
+}
+
 void RecordRing::Free::operator()(std::byte* memory) const {
   std::free(memory);
 }

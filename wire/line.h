@@ -81,6 +81,10 @@ struct LineShape {
   size_t command_bytes = 0;  // a command's payload up to this size travels without an allocation
 };
 
+// The transport that `config` names.
+std::unique_ptr<SimulatorLine> MakeSimulatorLine(const WireConfig& config, const LineShape& shape);
+std::unique_ptr<LearnerHub> MakeLearnerHub(const WireConfig& config);
+
 std::unique_ptr<SimulatorLine> MakeInprocLine(const WireConfig& config, const LineShape& shape);
 std::unique_ptr<LearnerHub> MakeInprocHub(const WireConfig& config);
 std::unique_ptr<SimulatorLine> MakeShmLine(const WireConfig& config, const LineShape& shape);

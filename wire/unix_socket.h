@@ -42,8 +42,8 @@ bool WaitReadable(int fd, Deadline deadline);
 
 // A non-blocking listening socket. The file a dead listener left at the path is replaced; a live one is "in use".
 UniqueFd ListenUnix(const std::string& address, int type);
-// True when somebody listens at the address now.
-bool UnixAddressIsLive(const std::string& address, int type);
+// Throws InputError when somebody listens at the address now, or a file that is no socket lies there.
+void CheckUnixAddressIsFree(const std::string& address, int type);
 // Tries until somebody listens; RunError at the deadline.
 UniqueFd ConnectUnix(const std::string& address, Deadline deadline);
 // The next waiting connection of our own user, or an invalid descriptor when there is none.

@@ -2,8 +2,8 @@
 // frame, then the payload as a part of its own; a record is sent straight from its slot, without a copy of ours.
 #include <sys/socket.h>
 
+#include <deque>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "core/log.h"
@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMaxConnections = 4096;
 constexpr size_t kPayloadAlignment_bytes = 8;
+constexpr int kLastWord_ms = 1000;  // how long closing may wait for unsent messages
 
 // Throws InputError unless the address is ipc, or tcp on this machine.
 void CheckAddress(const std::string& address) {
@@ -43,6 +44,10 @@ Event MakeEvent(Event::Kind kind, int connection, const std::string& problem = "
   event.connection = connection;
   event.problem = problem;
   return event;
+}
+
+Deadline Earlier(Deadline a, Deadline b) {
+  return a.When() < b.When() ? a : b;
 }
 
 // Reads parts[first] as the frame and what follows as its payload.
@@ -96,13 +101,21 @@ class ZmqLine : public SimulatorLine {
   SendResult TrySend(const std::vector<std::byte>& frame) override { return Send(frame, {}, Deadline::After(0)); }
 
   std::optional<Event> Receive(Deadline deadline) override {
-    std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(deadline);
-    if (!incoming) return std::nullopt;
-    if (incoming->parts.empty()) {
-      socket_.SetLinger(0);
-      return MakeEvent(Event::Kind::kClosed, 0);
+    for (;;) {
+      const Deadline until = closing_ ? Earlier(deadline, *closing_) : deadline;
+      std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(until);
+      if (incoming && !incoming->ended_fds.empty() && !closing_) closing_ = Deadline::After(kLastMessages_s);
+      if (incoming && !incoming->parts.empty()) {
+        // Somebody is there to read a last word; before that, closing need not wait.
+        if (!std::exchange(answered_, true)) socket_.SetLinger(kLastWord_ms);
+        return ToEvent(0, incoming->parts, 0);
+      }
+      if (closing_ && closing_->Passed()) {
+        socket_.SetLinger(0);
+        return MakeEvent(Event::Kind::kClosed, 0);
+      }
+      if (!incoming && deadline.Passed()) return std::nullopt;
     }
-    return ToEvent(0, incoming->parts, 0);
   }
 
  private:
@@ -113,16 +126,17 @@ class ZmqLine : public SimulatorLine {
   std::string address_;
   std::shared_ptr<RecordRing> ring_;
   ZmqSocket socket_;
+  bool answered_ = false;
+  std::optional<Deadline> closing_;  // the connection has ended; until when its last messages are read
 };
 
 class ZmqHub : public LearnerHub {
  public:
   explicit ZmqHub(const WireConfig& config) : socket_(zmq::socket_type::router) {
     CheckAddress(config.address);
-    // libzmq would take the address over from a living listener.
-    if (config.address.starts_with("ipc://") && UnixAddressIsLive(config.address.substr(6), SOCK_STREAM)) {
-      throw InputError("configuration", "wire.address", config.address, "an address that is not in use");
-    }
+    socket_.SetLinger(kLastWord_ms);
+    // libzmq would take the address over from a living listener, and delete any file that lies there.
+    if (config.address.starts_with("ipc://")) CheckUnixAddressIsFree(config.address.substr(6), SOCK_STREAM);
     socket_.Bind(config.address);
     address_ = socket_.LastEndpoint();
   }
@@ -133,21 +147,26 @@ class ZmqHub : public LearnerHub {
   std::string Address() const override { return address_; }
 
   std::optional<Event> Receive(Deadline deadline) override {
-    while (std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(deadline)) {
-      if (incoming->parts.empty()) {
-        if (std::optional<Event> event = CloseByFd(incoming->closed_fd)) return event;
+    for (;;) {
+      const Deadline until = ending_.empty() ? deadline : Earlier(deadline, ending_.front().second);
+      std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(until);
+      if (incoming) NoteEnded(incoming->ended_fds);
+      if (incoming && !incoming->parts.empty()) {
+        const int id = IdOf(incoming->parts[0]);
+        if (id != 0) return ToEvent(id, incoming->parts, 1);
         continue;
       }
-      const int id = IdOf(incoming->parts[0]);
-      if (id == 0) continue;
-      return ToEvent(id, incoming->parts, 1);
+      if (!ending_.empty() && ending_.front().second.Passed()) {
+        if (std::optional<Event> event = Forget(ending_.front().first)) return event;
+        continue;
+      }
+      if (!incoming && deadline.Passed()) return std::nullopt;
     }
-    return std::nullopt;
   }
 
   SendResult Send(int id, std::vector<std::byte> frame, std::span<const std::byte> payload, Deadline) override {
     const auto found = connections_.find(id);
-    if (found == connections_.end()) return SendResult::kGone;
+    if (found == connections_.end() || found->second.closed) return SendResult::kGone;
     std::vector<zmq::message_t> parts;
     parts.emplace_back(found->second.routing_id.data(), found->second.routing_id.size());
     parts.push_back(ToMessage(frame));
@@ -158,6 +177,7 @@ class ZmqHub : public LearnerHub {
   void TrySendAll(const std::vector<std::byte>& frame) override {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, connection] : connections_) {
+      if (connection.closed) continue;
       std::vector<zmq::message_t> parts;
       parts.emplace_back(connection.routing_id.data(), connection.routing_id.size());
       parts.push_back(ToMessage(frame));
@@ -168,39 +188,48 @@ class ZmqHub : public LearnerHub {
   void Close(int id) override {
     const std::lock_guard lock(mutex_);
     const auto found = connections_.find(id);
-    if (found == connections_.end()) return;
     // libzmq keeps the connection itself until the other side closes it; nothing more is taken from it.
-    closed_.insert(found->second.routing_id);
-    ids_.erase(found->second.routing_id);
-    connections_.erase(found);
+    if (found != connections_.end()) found->second.closed = true;
   }
 
  private:
   struct Connection {
     std::string routing_id;
     int fd = -1;
+    bool closed = false;
   };
 
   // The connection's number; a new one when it has not been heard before, 0 when it is not wanted.
   int IdOf(zmq::message_t& routing_part) {
     const std::string routing_id = routing_part.to_string();
     const auto known = ids_.find(routing_id);
-    if (known != ids_.end()) return known->second;
-    if (closed_.contains(routing_id) || connections_.size() >= kMaxConnections) return 0;
+    if (known != ids_.end()) return connections_.at(known->second).closed ? 0 : known->second;
+    if (connections_.size() >= kMaxConnections) return 0;
     const std::lock_guard lock(mutex_);
     connections_[++last_id_] = {routing_id, ConnectionFd(routing_part)};
     ids_[routing_id] = last_id_;
     return last_id_;
   }
 
-  std::optional<Event> CloseByFd(int fd) {
-    for (const auto& [id, connection] : connections_) {
-      if (connection.fd != fd) continue;
-      const int closed_id = id;
-      Close(closed_id);
-      return MakeEvent(Event::Kind::kClosed, closed_id);
+  void NoteEnded(const std::vector<int>& fds) {
+    for (const int fd : fds) {
+      for (auto& [id, connection] : connections_) {
+        if (connection.fd != fd) continue;
+        connection.fd = -1;
+        ending_.emplace_back(id, Deadline::After(kLastMessages_s));
+      }
     }
-    return std::nullopt;
+  }
+
+  // Removes the connection at the head of ending_; the event that says so unless it was closed from this side.
+  std::optional<Event> Forget(int id) {
+    ending_.pop_front();
+    const std::lock_guard lock(mutex_);
+    const Connection connection = connections_.at(id);
+    ids_.erase(connection.routing_id);
+    connections_.erase(id);
+    if (connection.closed) return std::nullopt;
+    return MakeEvent(Event::Kind::kClosed, id);
   }
 
   ZmqSocket socket_;
@@ -208,7 +237,7 @@ class ZmqHub : public LearnerHub {
   std::mutex mutex_;  // connections_ changes on the owner's thread under it; the heartbeat thread reads under it
   std::map<int, Connection> connections_;
   std::map<std::string, int> ids_;
-  std::set<std::string> closed_;
+  std::deque<std::pair<int, Deadline>> ending_;  // ended connections, and until when their last messages are read
   int last_id_ = 0;
 };
 

@@ -16,9 +16,6 @@ namespace gripstream {
 namespace {
 
 constexpr const char* kMonitorAddress = "inproc://monitor";
-constexpr int kLinger_ms = 1000;
-// libzmq reports that a connection ended just before it hands over the last messages that came through it.
-constexpr auto kLastMessages = std::chrono::milliseconds(20);
 
 // Runs a libzmq call; its exceptions become ours.
 template <class Call>
@@ -38,7 +35,7 @@ ZmqSocket::ZmqSocket(zmq::socket_type type) {
     socket_ = zmq::socket_t(context_, type);
     socket_.set(zmq::sockopt::sndhwm, 0);
     socket_.set(zmq::sockopt::rcvhwm, 0);
-    socket_.set(zmq::sockopt::linger, kLinger_ms);
+    socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::maxmsgsize, static_cast<int64_t>(kMaxPayload_bytes));
     if (type == zmq::socket_type::router) socket_.set(zmq::sockopt::router_mandatory, true);
     if (zmq_socket_monitor(socket_.handle(), kMonitorAddress, ZMQ_EVENT_DISCONNECTED) != 0) throw zmq::error_t();
@@ -107,16 +104,11 @@ void ZmqSocket::Wake() {
 std::optional<ZmqSocket::Incoming> ZmqSocket::Receive(Deadline deadline) {
   Incoming incoming;
   for (;;) {
-    ReadMonitor();
-    if (TryReceive(incoming)) {
-      ReadMonitor();  // before its connection is told apart from an older one with the same descriptor
-      return incoming;
-    }
-    if (!ended_.empty() && ended_.front().report_at <= Clock::now()) {
-      incoming.closed_fd = ended_.front().fd;
-      ended_.pop_front();
-      return incoming;
-    }
+    // Descriptors are used again: the end of an old connection must be known before a message of a new one is looked
+    // at.
+    const bool received = TryReceive(incoming);
+    ReadMonitor(incoming);
+    if (received || !incoming.ended_fds.empty()) return incoming;
     if (deadline.Passed()) return std::nullopt;
     Wait(deadline);
   }
@@ -136,14 +128,14 @@ bool ZmqSocket::TryReceive(Incoming& incoming) {
   return true;
 }
 
-void ZmqSocket::ReadMonitor() {
+void ZmqSocket::ReadMonitor(Incoming& incoming) {
   zmq::message_t event;
   while (Checked("cannot watch connections", [&] { return monitor_.recv(event, zmq::recv_flags::dontwait); })) {
     // Two parts: event number (16 bits) with its value (32 bits), then the address.
     if (event.more() && event.size() == 6) {
       int32_t fd = -1;
       std::memcpy(&fd, event.data<char>() + 2, sizeof(fd));
-      ended_.push_back({fd, Clock::now() + kLastMessages});
+      incoming.ended_fds.push_back(fd);
     }
   }
 }
@@ -151,18 +143,13 @@ void ZmqSocket::ReadMonitor() {
 void ZmqSocket::Wait(Deadline deadline) {
   pollfd waiting[] = {
       {socket_fd_, POLLIN, 0}, {monitor_.get(zmq::sockopt::fd), POLLIN, 0}, {wake_fd_.Get(), POLLIN, 0}};
-  int timeout_ms = std::min(deadline.RemainingMilliseconds(), 1'000'000);
-  if (!ended_.empty()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(ended_.front().report_at - Clock::now());
-    timeout_ms = std::clamp(static_cast<int>(left.count()), 0, timeout_ms);
-  }
   {
     // The descriptor signals changes, not states: what is there already must be seen before sleeping.
     const std::lock_guard lock(mutex_);
     if (socket_.get(zmq::sockopt::events) & ZMQ_POLLIN) return;
   }
   if (monitor_.get(zmq::sockopt::events) & ZMQ_POLLIN) return;
-  poll(waiting, 3, timeout_ms);
+  poll(waiting, 3, std::min(deadline.RemainingMilliseconds(), 1'000'000));
   uint64_t count;
   [[maybe_unused]] const ssize_t bytes = read(wake_fd_.Get(), &count, sizeof(count));
 }

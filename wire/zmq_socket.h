@@ -6,10 +6,7 @@
 // RunError.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -27,10 +24,11 @@ class ZmqSocket {
  public:
   enum class SendStatus { kSent, kUnroutable };
 
-  // A multi-part message, or the end of the connection with descriptor `closed_fd` (when parts is empty).
+  // News of connections that ended, named by their descriptors as they were before the message; and a multi-part
+  // message, unless there is only news.
   struct Incoming {
+    std::vector<int> ended_fds;
     std::vector<zmq::message_t> parts;
-    int closed_fd = -1;
   };
 
   explicit ZmqSocket(zmq::socket_type type);
@@ -43,17 +41,12 @@ class ZmqSocket {
   std::string LastEndpoint();
   SendStatus Send(std::vector<zmq::message_t>& parts);
   std::optional<Incoming> Receive(Deadline deadline);
-  // Whether closing may wait for unsent messages.
+  // How long closing may wait for unsent messages; 0 until set.
   void SetLinger(int milliseconds);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  struct EndedConnection {
-    int fd;
-    Clock::time_point report_at;
-  };
   bool TryReceive(Incoming& incoming);
-  void ReadMonitor();
+  void ReadMonitor(Incoming& incoming);
   void Wait(Deadline deadline);
   void Wake();
 
@@ -63,8 +56,11 @@ class ZmqSocket {
   zmq::socket_t socket_;  // guarded by mutex_
   int socket_fd_;
   UniqueFd wake_fd_;  // the other thread's send may have swallowed the socket's signal: it passes it on here
-  std::deque<EndedConnection> ended_;
 };
+
+// libzmq reports that a connection ended just before it hands over the last messages that came through it: how long to
+// go on reading them.
+inline constexpr double kLastMessages_s = 0.02;
 
 // The descriptor of the connection that a message came over; -1 when libzmq does not say.
 int ConnectionFd(zmq::message_t& message);
