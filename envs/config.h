@@ -52,7 +52,8 @@ struct ActionConfig {
              {.doc = "joint_targets: least target per joint; empty: the model's limits", .unit = "rad"});
     v.Floats("joint_high", joint_high, 0,
              {.doc = "joint_targets: greatest target per joint; empty: the model's limits", .unit = "rad"});
-    v.Floats("rest", rest, 0, {.doc = "posture that free joints are drawn to, in joint order", .unit = "rad"});
+    v.Floats("rest", rest, 0,
+             {.doc = "posture that free motion is drawn to, in joint order; empty: home", .unit = "rad"});
     v.String("synergies", synergies, {.doc = "file with the hand's synergy directions; empty: the shipped one"});
     v.Float("position_gain", position_gain, {.doc = "palm servo, position", .unit = "1/s"}, {0, 100});
     v.Float("rotation_gain", rotation_gain, {.doc = "palm servo, orientation", .unit = "1/s"}, {0, 100});

@@ -27,16 +27,17 @@ SimView View(const mjModel* model, mjData* data) {
   return {model, data->qpos, data->qvel, data->ctrl, data->site_xpos, data->site_xmat, data->xpos, data->xquat};
 }
 
-// The kinematic part of mj_forward: all that images and observations need.
-void UpdatePoses(const mjModel* model, mjData* data) {
-  mj_kinematics(model, data);
-  mj_comPos(model, data);  // cameras may track a centre of mass
-  mj_camlight(model, data);
+// Whether a camera or light follows a centre of mass.
+bool TracksCom(const mjModel* model) {
+  const auto tracks = [](int mode) { return mode == mjCAMLIGHT_TRACKCOM || mode == mjCAMLIGHT_TARGETBODYCOM; };
+  return std::any_of(model->cam_mode, model->cam_mode + model->ncam, tracks) ||
+         std::any_of(model->light_mode, model->light_mode + model->nlight, tracks);
 }
 
 class MujocoPhysics final : public BatchPhysics {
  public:
-  MujocoPhysics(const mjModel* model, int envs, int threads) : models_(static_cast<size_t>(envs), model) {
+  MujocoPhysics(const mjModel* model, int envs, int threads)
+      : models_(static_cast<size_t>(envs), model), tracks_com_(TracksCom(model)) {
     mjBatchConfig config;
     mjb_defaultConfig(&config);
     config.nthread = threads;
@@ -100,6 +101,13 @@ class MujocoPhysics final : public BatchPhysics {
     const Observe* observe;
   };
 
+  // The kinematic part of mj_forward: all that images and observations need.
+  void UpdatePoses(const mjModel* model, mjData* data) const {
+    mj_kinematics(model, data);
+    if (tracks_com_) mj_comPos(model, data);
+    mj_camlight(model, data);
+  }
+
   static const mjtNum* Row(const mjtNum* base, int env, mjtSize size) {
     return base + static_cast<ptrdiff_t>(env) * static_cast<ptrdiff_t>(size);
   }
@@ -141,7 +149,7 @@ class MujocoPhysics final : public BatchPhysics {
       health = HealthOf(data);
       if (health != SimHealth::kOk) return;
     }
-    UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data);
     (*job.observe)(env, view);
   }
 
@@ -151,17 +159,18 @@ class MujocoPhysics final : public BatchPhysics {
     const SimView view = View(model, data);
     (*job.fill)(env, view);
     job.self->health_[static_cast<size_t>(env)] = SimHealth::kOk;
-    UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data);
     (*job.observe)(env, view);
   }
 
   static void RunForward(const mjModel* model, mjData* data, int env, void* arg) {
     const Job& job = *static_cast<const Job*>(arg);
-    UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data);
     (*job.observe)(env, View(model, data));
   }
 
   std::vector<const mjModel*> models_;
+  const bool tracks_com_;
   mjBatch* batch_ = nullptr;
   std::vector<SimHealth> health_;
   const mjtNum* geom_xpos_ = nullptr;

@@ -1,0 +1,56 @@
+#include "envs/joint_targets.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "envs/action_ranges.h"
+
+namespace gripstream {
+namespace {
+
+// The joints' limits, narrowed to what is configured.
+std::vector<double> Narrowed(const std::vector<double>& given, const KinematicTree& tree, bool lower, const char* key) {
+  std::vector<double> range;
+  for (const JointLimit& limit : tree.limits) range.push_back(lower ? limit.lower : limit.upper);
+  if (given.empty()) return range;
+  if (given.size() != range.size())
+    throw InputError("task", key, std::to_string(given.size()) + " numbers",
+                     std::to_string(range.size()) + ", one per joint");
+  for (size_t i = 0; i < given.size(); ++i) range[i] = std::clamp(given[i], tree.limits[i].lower, tree.limits[i].upper);
+  return range;
+}
+
+class JointTargets final : public ActionMap {
+ public:
+  JointTargets(const ActionConfig& config, const RobotBinding& robot)
+      : robot_(robot),
+        ranges_(Narrowed(config.joint_low, robot.tree, true, "action.joint_low"),
+                Narrowed(config.joint_high, robot.tree, false, "action.joint_high"), "action.joint_low") {}
+
+  int Size() const override { return ranges_.Free(); }
+  int MemorySize() const override { return robot_.tree.Joints(); }
+  void Begin(std::span<const double> q, std::span<double> memory) const override {
+    std::copy(q.begin(), q.end(), memory.begin());
+  }
+  void Accept(std::span<const float> action, std::span<double> memory) const override {
+    ranges_.Expand(action, memory);
+  }
+  void Tick(double, std::span<double> memory, std::span<double> targets) const override {
+    std::copy(memory.begin(), memory.end(), targets.begin());
+  }
+  Vec3 PalmTarget(std::span<const double> memory) const override {
+    return FramePose(robot_.tree, memory, robot_.palm).pos;
+  }
+
+ private:
+  const RobotBinding& robot_;
+  const ActionRanges ranges_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActionMap> MakeJointTargets(const ActionConfig& config, const RobotBinding& robot) {
+  return std::make_unique<JointTargets>(config, robot);
+}
+
+}  // namespace gripstream

@@ -1,0 +1,159 @@
+#include "envs/palm_pose.h"
+
+#include <algorithm>
+#include <array>
+
+#include "control/pose_servo.h"
+#include "control/synergies.h"
+#include "core/error.h"
+#include "envs/action_ranges.h"
+
+namespace gripstream {
+namespace {
+
+constexpr size_t kPose = 6;
+constexpr size_t kMaxSynergies = 16;
+
+// The file's directions; none for a robot without a hand.
+HandSynergies ReadSynergies(const ActionConfig& config, size_t hand_joints) {
+  if (hand_joints == 0) return HandSynergies({}, "");
+  const std::string path =
+      config.synergies.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/hand_synergies.yaml" : config.synergies;
+  struct File {
+    int joints = 0;
+    std::vector<double> directions;
+    void Fields(FieldVisitor& v) {
+      v.Int("joints", joints, {.doc = "joints of the hand", .required = true}, {1, kMaxRobotJoints});
+      v.Floats("directions", directions, 0, {.doc = "one row of `joints` numbers after the other", .required = true});
+    }
+  } file;
+  ConfigFile(path, std::vector<std::string>()).Read(file);
+  if (static_cast<size_t>(file.joints) != hand_joints)
+    throw InputError(path, "joints", std::to_string(file.joints), std::to_string(hand_joints) + ", those of the hand");
+  const size_t rows = file.directions.size() / hand_joints;
+  if (rows * hand_joints != file.directions.size() || rows == 0 || rows > kMaxSynergies)
+    throw InputError(path, "directions", std::to_string(file.directions.size()) + " numbers",
+                     "1 to " + std::to_string(kMaxSynergies) + " rows of " + std::to_string(hand_joints));
+  std::vector<std::vector<double>> directions;
+  for (size_t r = 0; r < rows; ++r) {
+    const auto first = file.directions.begin() + static_cast<ptrdiff_t>(r * hand_joints);
+    directions.emplace_back(first, first + static_cast<ptrdiff_t>(hand_joints));
+  }
+  return HandSynergies(directions, path);
+}
+
+std::vector<double> RestPosture(const ActionConfig& config, const RobotBinding& robot) {
+  const size_t joints = robot.qpos.size();
+  if (config.rest.empty()) {
+    std::vector<double> home;
+    for (const int address : robot.qpos) home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
+    return home;
+  }
+  if (config.rest.size() != joints)
+    throw InputError("task", "action.rest", std::to_string(config.rest.size()) + " numbers",
+                     std::to_string(joints) + ", one per joint, or none for the home posture");
+  return config.rest;
+}
+
+PoseServoParams ServoParams(const ActionConfig& config, const RobotBinding& robot, const std::vector<double>& rest) {
+  PoseServoParams params;
+  params.position_gain = config.position_gain;
+  params.rotation_gain = config.rotation_gain;
+  params.max_linear_speed = config.max_linear_speed;
+  params.max_angular_speed = config.max_angular_speed;
+  params.damping = config.damping;
+  params.rest_gain = config.rest_gain;
+  params.max_joint_speed = config.max_joint_speed;
+  for (int joint = 0; joint < robot.arm_joints; ++joint) params.joints.push_back(joint);
+  params.rest.assign(rest.begin(), rest.begin() + robot.arm_joints);
+  CheckPoseServo(robot.tree, params);
+  return params;
+}
+
+// Pose and synergies in one list; synergies that are not configured are constants, those of the rest posture.
+std::vector<double> WithSynergies(std::vector<double> pose, const std::vector<double>& given,
+                                  const HandSynergies& synergies, std::span<const double> hand_rest, const char* key) {
+  std::vector<double> coordinates(static_cast<size_t>(synergies.Count()));
+  synergies.Project(hand_rest, coordinates);
+  if (!given.empty() && given.size() != coordinates.size())
+    throw InputError("task", key, std::to_string(given.size()) + " numbers",
+                     std::to_string(coordinates.size()) + ", one per synergy");
+  if (!given.empty()) coordinates = given;
+  pose.insert(pose.end(), coordinates.begin(), coordinates.end());
+  return pose;
+}
+
+class PalmPose final : public ActionMap {
+ public:
+  PalmPose(const ActionConfig& config, const RobotBinding& robot)
+      : robot_(robot),
+        joints_(robot.qpos.size()),
+        arm_(static_cast<size_t>(robot.arm_joints)),
+        hand_(joints_ - arm_),
+        hand_speed_(config.max_hand_speed),
+        rest_(RestPosture(config, robot)),
+        synergies_(ReadSynergies(config, hand_)),
+        ranges_(WithSynergies(config.palm_low, config.synergy_low, synergies_, HandRest(), "action.synergy_low"),
+                WithSynergies(config.palm_high, config.synergy_high, synergies_, HandRest(), "action.synergy_high"),
+                "action.palm_low"),
+        servo_(ServoParams(config, robot, rest_)) {}
+
+  int Size() const override { return ranges_.Free(); }
+  int MemorySize() const override { return static_cast<int>(joints_ + hand_ + kPose); }
+
+  void Begin(std::span<const double> q, std::span<double> memory) const override {
+    std::ranges::copy(q, memory.begin());
+    std::ranges::copy(q.subspan(arm_), HandGoal(memory).begin());
+    const Vec3 palm = FramePose(robot_.tree, q, robot_.palm).pos;
+    const double goal[kPose] = {palm.x, palm.y, palm.z, 0, 0, 0};  // angles come with the first action
+    std::ranges::copy(goal, PalmGoal(memory).begin());
+  }
+
+  void Accept(std::span<const float> action, std::span<double> memory) const override {
+    std::array<double, kPose + kMaxSynergies> values;
+    ranges_.Expand(action, std::span(values).first(ranges_.Size()));
+    std::copy_n(values.begin(), kPose, PalmGoal(memory).begin());
+    synergies_.Lift(std::span(values).subspan(kPose, ranges_.Size() - kPose), HandRest(), HandGoal(memory));
+  }
+
+  void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const override {
+    const std::span<double> q = memory.first(joints_);
+    const std::span<const double> goal = PalmGoal(memory);
+    const Transform pose{{goal[0], goal[1], goal[2]}, EulerZyx(goal[3], goal[4], goal[5])};
+    StepPoseServo(robot_.tree, servo_, robot_.palm, pose, dt_s, q);
+    const std::span<const double> hand = HandGoal(memory);
+    const double step = hand_speed_ * dt_s;
+    for (size_t j = 0; j < hand_; ++j) {
+      const JointLimit& limit = robot_.tree.limits[arm_ + j];
+      const double wanted = std::clamp(hand[j], limit.lower, limit.upper);
+      q[arm_ + j] += std::clamp(wanted - q[arm_ + j], -step, step);
+    }
+    std::ranges::copy(q, targets.begin());
+  }
+
+  Vec3 PalmTarget(std::span<const double> memory) const override {
+    const std::span<const double> goal = memory.subspan(joints_ + hand_, kPose);
+    return {goal[0], goal[1], goal[2]};
+  }
+
+ private:
+  std::span<const double> HandRest() const { return std::span(rest_).subspan(arm_); }
+  std::span<double> HandGoal(std::span<double> memory) const { return memory.subspan(joints_, hand_); }
+  std::span<double> PalmGoal(std::span<double> memory) const { return memory.subspan(joints_ + hand_, kPose); }
+
+  const RobotBinding& robot_;
+  const size_t joints_, arm_, hand_;
+  const double hand_speed_;  // rad/s
+  const std::vector<double> rest_;
+  const HandSynergies synergies_;
+  const ActionRanges ranges_;
+  const PoseServoParams servo_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActionMap> MakePalmPose(const ActionConfig& config, const RobotBinding& robot) {
+  return std::make_unique<PalmPose>(config, robot);
+}
+
+}  // namespace gripstream
