@@ -216,33 +216,47 @@ void ClearToPlane(const View& view, const Surface& plane, const Band& band) {
   }
 }
 
-template <class Out, class ToStrip, class StoreStrip>
-void ResolveRow(const float* inverse, int width, Out* out, ToStrip to_strip, StoreStrip store) {
+// A strip at the end of a row, of which fewer than kLanes pixels may be written.
+template <class Out, class StoreStrip>
+void StorePart(Out* out, int count, StoreStrip store) {
+  Out part[kLanes];
+  store(part);
+  for (int i = 0; i < kLanes && i < count; ++i) out[i] = part[i];
+}
+
+// One row of depth in quanta.
+void ResolveUint16(const float* inverse, int width, Lanes far, uint16_t* out) {
+  const Lanes per_metre(10000.0f);
+  const auto strip = [&](int x) {
+    const Lanes s = Lanes::Load(inverse + x);
+    return Keep(far < s, FastReciprocal(s) * per_metre);
+  };
   int x = 0;
-  for (; x + kLanes <= width; x += kLanes) store(out + x, to_strip(Lanes::Load(inverse + x)));
-  if (x == width) return;
-  Out tail[kLanes];
-  store(tail, to_strip(Lanes::Load(inverse + x)));
-  for (int i = 0; x + i < width; ++i) out[x + i] = tail[i];
+  for (; x + 2 * kLanes <= width; x += 2 * kLanes) StoreUint16Pair(out + x, strip(x), strip(x + kLanes));
+  for (; x < width; x += kLanes) {
+    StorePart(out + x, width - x, [&](uint16_t* p) { StoreUint16(p, strip(x)); });
+  }
+}
+
+// One row of depth in metres.
+void ResolveFloat(const float* inverse, int width, Lanes far, float* out) {
+  const auto strip = [&](int x) {
+    const Lanes s = Lanes::Load(inverse + x);
+    return Keep(far < s, Lanes(1.0f) / s);
+  };
+  int x = 0;
+  for (; x + kLanes <= width; x += kLanes) Store(out + x, strip(x));
+  if (x < width) StorePart(out + x, width - x, [&](float* p) { Store(p, strip(x)); });
 }
 
 // Writes a band's depth images: 0 where nothing beat the far plane.
 void Resolve(const View& view, const Band& band, const Canvas& canvas) {
-  const Lanes far(1.0f / view.far_m), quanta_per_metre(10000.0f);
+  const Lanes far(1.0f / view.far_m);
   for (int y = band.y0; y < band.y1; ++y) {
     const float* inverse = band.inverse + int64_t{y - band.y0} * band.stride;
     const int64_t row = int64_t{y} * view.width;
-    if (canvas.depth_u16) {
-      ResolveRow(
-          inverse, view.width, canvas.depth_u16 + row,
-          [&](Lanes s) { return Keep(far < s, FastReciprocal(s)) * quanta_per_metre; },
-          [](uint16_t* p, Lanes z) { StoreUint16(p, z); });
-    }
-    if (canvas.depth_f32) {
-      ResolveRow(
-          inverse, view.width, canvas.depth_f32 + row, [&](Lanes s) { return Keep(far < s, Lanes(1.0f) / s); },
-          [](float* p, Lanes z) { Store(p, z); });
-    }
+    if (canvas.depth_u16) ResolveUint16(inverse, view.width, far, canvas.depth_u16 + row);
+    if (canvas.depth_f32) ResolveFloat(inverse, view.width, far, canvas.depth_f32 + row);
   }
 }
 
@@ -262,6 +276,7 @@ void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
     for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
     Resolve(view, band, canvas);
   }
+  FinishStores();
 }
 
 }  // namespace gripstream::GS_RENDER_ISA

@@ -80,4 +80,17 @@ inline void StoreUint16(uint16_t* p, Lanes x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), packed);
 }
 
+inline void StoreUint16Pair(uint16_t* p, Lanes left, Lanes right) {
+  const __m256i mixed = _mm256_packus_epi32(_mm256_cvtps_epi32(left.v), _mm256_cvtps_epi32(right.v));
+  const __m256i packed = _mm256_permute4x64_epi64(mixed, 0b11'01'10'00);
+  if (reinterpret_cast<uintptr_t>(p) % 32 == 0) {
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(p), packed);
+  } else {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), packed);
+  }
+}
+inline void FinishStores() {
+  _mm_sfence();
+}
+
 }  // namespace gripstream::GS_RENDER_ISA

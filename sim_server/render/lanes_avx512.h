@@ -79,4 +79,20 @@ inline void StoreUint16(uint16_t* p, Lanes x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtusepi32_epi16(_mm512_cvtps_epi32(x.v)));
 }
 
+// Two strips side by side. Past the caches when the address allows: images are written once and read elsewhere, and so
+// cost no read of what they overwrite. FinishStores makes such writes visible.
+inline void StoreUint16Pair(uint16_t* p, Lanes left, Lanes right) {
+  const __m512i mixed = _mm512_packus_epi32(_mm512_cvtps_epi32(left.v), _mm512_cvtps_epi32(right.v));
+  const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+  const __m512i packed = _mm512_permutexvar_epi64(order, mixed);
+  if (reinterpret_cast<uintptr_t>(p) % 64 == 0) {
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(p), packed);
+  } else {
+    _mm512_storeu_si512(p, packed);
+  }
+}
+inline void FinishStores() {
+  _mm_sfence();
+}
+
 }  // namespace gripstream::GS_RENDER_ISA

@@ -82,4 +82,10 @@ GS_HOST_DEVICE inline void StoreUint16(uint16_t* p, Lanes x) {
   *p = static_cast<uint16_t>(rintf(x.v));
 }
 
+GS_HOST_DEVICE inline void StoreUint16Pair(uint16_t* p, Lanes left, Lanes right) {
+  StoreUint16(p, left);
+  StoreUint16(p + kLanes, right);
+}
+GS_HOST_DEVICE inline void FinishStores() {}
+
 }  // namespace gripstream::GS_RENDER_ISA

@@ -85,4 +85,10 @@ inline void StoreUint16(uint16_t* p, Lanes x) {
   _mm_storel_epi64(reinterpret_cast<__m128i*>(p), packed);
 }
 
+inline void StoreUint16Pair(uint16_t* p, Lanes left, Lanes right) {
+  StoreUint16(p, left);
+  StoreUint16(p + kLanes, right);
+}
+inline void FinishStores() {}
+
 }  // namespace gripstream::GS_RENDER_ISA
