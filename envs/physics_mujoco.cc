@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "envs/per_env.h"
 #include "envs/physics.h"
 
 namespace gripstream {
@@ -45,10 +46,10 @@ class MujocoPhysics final : public BatchPhysics {
     batch_ = mjb_makeBatch(model, envs, &config, error, sizeof error);
     if (batch_ == nullptr) throw InputError("physics", error);
     health_.assign(static_cast<size_t>(envs), SimHealth::kOk);
-    geom_xpos_ = Output("geom_xpos", 3 * model->ngeom);
-    geom_xmat_ = Output("geom_xmat", 9 * model->ngeom);
-    cam_xpos_ = Output("cam_xpos", 3 * model->ncam);
-    cam_xmat_ = Output("cam_xmat", 9 * model->ncam);
+    geom_xpos_ = {envs, 3 * static_cast<size_t>(model->ngeom)};
+    geom_xmat_ = {envs, 9 * static_cast<size_t>(model->ngeom)};
+    cam_xpos_ = {envs, 3 * static_cast<size_t>(model->ncam)};
+    cam_xmat_ = {envs, 9 * static_cast<size_t>(model->ncam)};
     mjb_setModels(batch_, models_.data());
   }
   ~MujocoPhysics() override { mjb_deleteBatch(batch_); }
@@ -79,14 +80,14 @@ class MujocoPhysics final : public BatchPhysics {
   }
   SimHealth Health(int env) const override { return health_[static_cast<size_t>(env)]; }
 
-  const mjtNum* GeomXpos(int env) const override { return Row(geom_xpos_, env, 3 * Model(0)->ngeom); }
-  const mjtNum* GeomXmat(int env) const override { return Row(geom_xmat_, env, 9 * Model(0)->ngeom); }
-  const mjtNum* CamXpos(int env) const override { return Row(cam_xpos_, env, 3 * Model(0)->ncam); }
-  const mjtNum* CamXmat(int env) const override { return Row(cam_xmat_, env, 9 * Model(0)->ncam); }
+  const mjtNum* GeomXpos(int env) const override { return geom_xpos_[env].data(); }
+  const mjtNum* GeomXmat(int env) const override { return geom_xmat_[env].data(); }
+  const mjtNum* CamXpos(int env) const override { return cam_xpos_[env].data(); }
+  const mjtNum* CamXmat(int env) const override { return cam_xmat_[env].data(); }
 
   int StateSize() const override { return mjb_nstate(batch_); }
   void ReadState(int env, mjtNum* out) const override {
-    std::copy_n(Row(mjb_state(batch_), env, StateSize()), StateSize(), out);
+    std::copy_n(mjb_state(batch_) + static_cast<ptrdiff_t>(env) * StateSize(), StateSize(), out);
   }
   void WriteState(int env, const mjtNum* in) override {
     std::copy_n(in, StateSize(), mjb_state(batch_) + static_cast<ptrdiff_t>(env) * StateSize());
@@ -101,23 +102,16 @@ class MujocoPhysics final : public BatchPhysics {
     const Observe* observe;
   };
 
-  // The kinematic part of mj_forward: all that images and observations need.
-  void UpdatePoses(const mjModel* model, mjData* data) const {
+  // The kinematic part of mj_forward: all that images and observations need. mjb_output's copies are of no use here,
+  // they do not happen after mjb_apply.
+  void UpdatePoses(const mjModel* model, mjData* data, int env) {
     mj_kinematics(model, data);
     if (tracks_com_) mj_comPos(model, data);
     mj_camlight(model, data);
-  }
-
-  static const mjtNum* Row(const mjtNum* base, int env, mjtSize size) {
-    return base + static_cast<ptrdiff_t>(env) * static_cast<ptrdiff_t>(size);
-  }
-
-  const mjtNum* Output(const char* field, mjtSize expected) {
-    int size = 0;
-    const void* storage = mjb_output(batch_, field, &size, nullptr);
-    GS_CHECK(storage != nullptr || expected == 0, field);
-    GS_CHECK(size == expected, field);
-    return static_cast<const mjtNum*>(storage);
+    std::copy_n(data->geom_xpos, geom_xpos_[env].size(), geom_xpos_[env].begin());
+    std::copy_n(data->geom_xmat, geom_xmat_[env].size(), geom_xmat_[env].begin());
+    std::copy_n(data->cam_xpos, cam_xpos_[env].size(), cam_xpos_[env].begin());
+    std::copy_n(data->cam_xmat, cam_xmat_[env].size(), cam_xmat_[env].begin());
   }
 
   // Runs `body` on the environments, then marks those in which the library raised an error.
@@ -149,7 +143,7 @@ class MujocoPhysics final : public BatchPhysics {
       health = HealthOf(data);
       if (health != SimHealth::kOk) return;
     }
-    job.self->UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data, env);
     (*job.observe)(env, view);
   }
 
@@ -159,13 +153,13 @@ class MujocoPhysics final : public BatchPhysics {
     const SimView view = View(model, data);
     (*job.fill)(env, view);
     job.self->health_[static_cast<size_t>(env)] = SimHealth::kOk;
-    job.self->UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data, env);
     (*job.observe)(env, view);
   }
 
   static void RunForward(const mjModel* model, mjData* data, int env, void* arg) {
     const Job& job = *static_cast<const Job*>(arg);
-    job.self->UpdatePoses(model, data);
+    job.self->UpdatePoses(model, data, env);
     (*job.observe)(env, View(model, data));
   }
 
@@ -173,10 +167,7 @@ class MujocoPhysics final : public BatchPhysics {
   const bool tracks_com_;
   mjBatch* batch_ = nullptr;
   std::vector<SimHealth> health_;
-  const mjtNum* geom_xpos_ = nullptr;
-  const mjtNum* geom_xmat_ = nullptr;
-  const mjtNum* cam_xpos_ = nullptr;
-  const mjtNum* cam_xmat_ = nullptr;
+  PerEnv<mjtNum> geom_xpos_, geom_xmat_, cam_xpos_, cam_xmat_;
 };
 
 }  // namespace
