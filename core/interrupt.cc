@@ -26,8 +26,12 @@ void CatchInterrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-void IgnoreCtrlC() { std::signal(SIGINT, SIG_IGN); }
+void IgnoreCtrlC() {
+  std::signal(SIGINT, SIG_IGN);
+}
 
-bool Interrupted() { return interrupted.load(); }
+bool Interrupted() {
+  return interrupted.load();
+}
 
 }  // namespace gripstream

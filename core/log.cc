@@ -39,9 +39,15 @@ void LogToFile(const std::string& path) {
 
 void LogLine(LogLevel level, const std::string& text) {
   switch (level) {
-    case LogLevel::kInfo: Instance()->info("{}", text); return;
-    case LogLevel::kWarning: Instance()->warn("{}", text); return;
-    case LogLevel::kError: Instance()->error("{}", text); return;
+    case LogLevel::kInfo:
+      Instance()->info("{}", text);
+      return;
+    case LogLevel::kWarning:
+      Instance()->warn("{}", text);
+      return;
+    case LogLevel::kError:
+      Instance()->error("{}", text);
+      return;
   }
 }
 

@@ -9,7 +9,9 @@ namespace gripstream {
 ProgressLine::ProgressLine(double period_s)
     : terminal_(isatty(STDOUT_FILENO) == 1), period_s_(terminal_ ? period_s : 10 * period_s) {}
 
-bool ProgressLine::Due() const { return std::chrono::steady_clock::now() >= next_; }
+bool ProgressLine::Due() const {
+  return std::chrono::steady_clock::now() >= next_;
+}
 
 void ProgressLine::Show(const std::string& text) {
   // "\r" returns to the start of the line, "\x1b[K" clears what the longer line before left behind.

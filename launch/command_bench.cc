@@ -32,27 +32,33 @@ std::string Number(double value) {
   return text;
 }
 
-bool FallsShort(const BenchRow& row) { return !std::isnan(row.ratio) && row.ratio < row.goal; }
+bool FallsShort(const BenchRow& row) {
+  return !std::isnan(row.ratio) && row.ratio < row.goal;
+}
 
 void PrintTable(const std::vector<BenchRow>& rows) {
   std::printf("%-44s %12s %12s %8s %6s  %-10s %s\n", "", "ours", "peer", "ratio", "goal", "unit", "peer is");
   for (const BenchRow& row : rows) {
-    std::printf("%-44s %12s %12s %8s %6s  %-10s %s%s\n", row.name.c_str(), Number(row.ours).c_str(),
-                Number(row.peer).c_str(), Number(row.ratio).c_str(), Number(row.goal).c_str(), row.unit.c_str(),
-                row.peer_name.c_str(),
-                FallsShort(row) ? "  << short of the goal"
-                                : (std::isnan(row.ratio) ? ("  (" + row.why + ")").c_str() : ""));
+    std::printf(
+        "%-44s %12s %12s %8s %6s  %-10s %s%s\n", row.name.c_str(), Number(row.ours).c_str(), Number(row.peer).c_str(),
+        Number(row.ratio).c_str(), Number(row.goal).c_str(), row.unit.c_str(), row.peer_name.c_str(),
+        FallsShort(row) ? "  << short of the goal" : (std::isnan(row.ratio) ? ("  (" + row.why + ")").c_str() : ""));
   }
 }
 
-nlohmann::json NumberOrNull(double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); }
+nlohmann::json NumberOrNull(double value) {
+  return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
+}
 
 std::string ToJson(const std::vector<BenchRow>& rows) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const BenchRow& row : rows) {
-    nlohmann::ordered_json item = {{"name", row.name},           {"ours", NumberOrNull(row.ours)},
-                                   {"peer", NumberOrNull(row.peer)}, {"peer_name", row.peer_name},
-                                   {"ratio", NumberOrNull(row.ratio)}, {"goal", NumberOrNull(row.goal)},
+    nlohmann::ordered_json item = {{"name", row.name},
+                                   {"ours", NumberOrNull(row.ours)},
+                                   {"peer", NumberOrNull(row.peer)},
+                                   {"peer_name", row.peer_name},
+                                   {"ratio", NumberOrNull(row.ratio)},
+                                   {"goal", NumberOrNull(row.goal)},
                                    {"unit", row.unit}};
     if (!row.why.empty()) item["why"] = row.why;
     json.push_back(item);

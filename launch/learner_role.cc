@@ -60,13 +60,14 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   const TaskDescription task = DescribeTask(config);
   const LearnerRoleOptions options = OptionsOf(config, task, arguments);
   CheckCheckpoint(options);
-  const std::unique_ptr<LearnerEnd> wire = ListenForSimulators(
-      WireOf(config), {.run_id = RunId(config), .specs = task.record, .config_hash = AgreementHash(config),
-                       .total_envs = config.TotalEnvs()});
+  const std::unique_ptr<LearnerEnd> wire = ListenForSimulators(WireOf(config), {.run_id = RunId(config),
+                                                                                .specs = task.record,
+                                                                                .config_hash = AgreementHash(config),
+                                                                                .total_envs = config.TotalEnvs()});
   if (start_simulators) start_simulators(config);
   wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.deadline_s));
-  const int code = arguments.evaluate.empty() ? Train(*wire, options)
-                                              : EvaluateCheckpoint(*wire, options, arguments.json_path);
+  const int code =
+      arguments.evaluate.empty() ? Train(*wire, options) : EvaluateCheckpoint(*wire, options, arguments.json_path);
   for (const std::string& peer : wire->Stop("the run is over", Deadline::After(kStopDeadline_s))) {
     LogWarning(peer, " did not answer the request to stop");
   }

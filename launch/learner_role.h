@@ -10,10 +10,10 @@
 namespace gripstream {
 
 struct LearnerArguments {
-  std::string path;                    // run folder or configuration
+  std::string path;  // run folder or configuration
   std::vector<std::string> overrides;
-  std::string resume;                  // checkpoint file to go on from
-  std::string evaluate;                // checkpoint file to evaluate instead of training
+  std::string resume;    // checkpoint file to go on from
+  std::string evaluate;  // checkpoint file to evaluate instead of training
   std::string json_path;
 };
 
@@ -21,6 +21,7 @@ struct LearnerArguments {
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments);
 
 // Listens for the simulators, then trains or evaluates. `start_simulators` is called once the learner listens.
-int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments, void (*start_simulators)(const RunConfig&));
+int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
+                   void (*start_simulators)(const RunConfig&));
 
 }  // namespace gripstream

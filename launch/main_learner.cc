@@ -17,4 +17,6 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace gripstream
 
-int main(int argc, char** argv) { return gripstream::RunMain(gripstream::Main, argc, argv); }
+int main(int argc, char** argv) {
+  return gripstream::RunMain(gripstream::Main, argc, argv);
+}

@@ -3,8 +3,8 @@
 //   launcher -> gripstream-learner, gripstream-sim x K       (or gripstream-single with wire.transport inproc)
 //
 // The learner's end is the run's end. A simulator that ends early is named with the way it ended; the learner is given
-// time to notice by itself, then everything is stopped. No process outlives the launcher (launch/child.h). Call from the
-// main thread.
+// time to notice by itself, then everything is stopped. No process outlives the launcher (launch/child.h). Call from
+// the main thread.
 #pragma once
 
 #include <string>

@@ -11,7 +11,9 @@
 namespace gripstream {
 namespace {
 
-double Now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -51,8 +53,8 @@ void Fleet::ReceiveFrom(int peer, RolloutStore& store, int t, CollectTimes& step
   const Received received = wire_.ReceiveRecord(peer, Wait());
   const Layout& layout = wire_.RecordLayout(peer);
   for (size_t index = 0; index < store.Specs().size(); ++index) {
-    const std::span<std::byte> target = store.Slice(index, t, static_cast<int>(received.header.env_begin),
-                                                    static_cast<int>(received.header.env_count));
+    const std::span<std::byte> target =
+        store.Slice(index, t, static_cast<int>(received.header.env_begin), static_cast<int>(received.header.env_count));
     std::memcpy(target.data(), received.record.data() + layout.Offset(static_cast<int>(index)), target.size());
   }
   step_times.physics_s = std::max<double>(step_times.physics_s, received.header.physics_s);

@@ -7,8 +7,10 @@
 namespace gripstream {
 
 EpisodeStatistics::EpisodeStatistics(int envs, std::vector<std::string> reward_terms)
-    : reward_terms_(std::move(reward_terms)), running_return_(static_cast<size_t>(envs)),
-      running_length_(static_cast<size_t>(envs)), term_means_(reward_terms_.size()) {}
+    : reward_terms_(std::move(reward_terms)),
+      running_return_(static_cast<size_t>(envs)),
+      running_length_(static_cast<size_t>(envs)),
+      term_means_(reward_terms_.size()) {}
 
 void EpisodeStatistics::ForgetRunning() {
   std::fill(running_return_.begin(), running_return_.end(), 0.0);

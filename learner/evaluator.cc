@@ -11,7 +11,10 @@ namespace {
 class Round {
  public:
   Round(RolloutStore& store, int count, EvaluationResult& result)
-      : store_(store), open_(static_cast<size_t>(count), true), returns_(static_cast<size_t>(count)), result_(result),
+      : store_(store),
+        open_(static_cast<size_t>(count), true),
+        returns_(static_cast<size_t>(count)),
+        result_(result),
         remaining_(count) {}
 
   bool Over() const { return remaining_ == 0; }

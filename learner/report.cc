@@ -35,9 +35,12 @@ nlohmann::json IntervalOrNull(const EvaluationResult& result) {
 }  // namespace
 
 Metrics IterationTimes::AsMetrics() const {
-  return {{"time/physics_s", collect.physics_s}, {"time/observe_s", collect.observe_s},
-          {"time/render_s", collect.render_s},   {"time/wire_s", collect.wire_s},
-          {"time/inference_s", collect.inference_s}, {"time/update_s", update_s},
+  return {{"time/physics_s", collect.physics_s},
+          {"time/observe_s", collect.observe_s},
+          {"time/render_s", collect.render_s},
+          {"time/wire_s", collect.wire_s},
+          {"time/inference_s", collect.inference_s},
+          {"time/update_s", update_s},
           {"time/iteration_s", total_s}};
 }
 
@@ -45,8 +48,8 @@ std::string FormatProgress(const ProgressFigures& figures, const IterationTimes&
   const double total = std::max(times.total_s, 1e-9);
   const auto percent = [&](double seconds) { return 100 * seconds / total; };
   const CollectTimes& collect = times.collect;
-  std::string text = Format("iteration %ld/%ld  ", static_cast<long>(figures.iteration),
-                            static_cast<long>(figures.iterations));
+  std::string text =
+      Format("iteration %ld/%ld  ", static_cast<long>(figures.iteration), static_cast<long>(figures.iterations));
   text += FormatCount(figures.env_steps) + " steps  " + FormatCount(figures.env_steps_per_s) + " steps/s";
   text += Format("  [sim %.0f%% render %.0f%% wire %.0f%% inference %.0f%% update %.0f%%]",
                  percent(collect.physics_s + collect.observe_s), percent(collect.render_s), percent(collect.wire_s),
@@ -68,6 +71,21 @@ std::string FormatObjects(const EvaluationResult& result, const std::vector<std:
                    100.0 * object.successes / object.episodes);
   }
   return text;
+}
+
+std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
+                          const std::vector<std::string>& object_names) {
+  std::string text = results.status + " after " + std::to_string(results.iterations) + " iterations, " +
+                     FormatCount(static_cast<double>(results.env_steps)) + " steps";
+  text += results.wall_s > 0 ? ", " + FormatDuration(results.wall_s) + "\n" : "\n";
+  if (results.final_evaluation.episodes > 0) {
+    text += FormatSuccess(results.final_evaluation) + "\n" + FormatObjects(results.final_evaluation, object_names);
+    text += "episodes in pictures: " + run_dir + "/evaluation.png\n";
+  }
+  if (results.blank_image.episodes > 0) {
+    text += "with the image blanked: " + FormatSuccess(results.blank_image) + "\n";
+  }
+  return text + "run folder: " + run_dir + "\n";
 }
 
 void WriteResults(const std::string& path, const RunResults& results, const std::vector<std::string>& object_names) {

@@ -41,6 +41,10 @@ struct RunResults {
   std::string status;  // "completed", "interrupted"
 };
 
+// What is printed at the end: status, success with its interval, a line per object, the blanked image, the run folder.
+std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
+                          const std::vector<std::string>& object_names);
+
 void WriteResults(const std::string& path, const RunResults& results, const std::vector<std::string>& object_names);
 
 }  // namespace gripstream

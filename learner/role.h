@@ -27,12 +27,12 @@ struct LearnerRoleOptions {
   PolicyConfig policy;
   PpoConfig ppo;
   double patience_s = 900;
-  std::vector<TensorSpec> specs;            // of the record, images included
+  std::vector<TensorSpec> specs;  // of the record, images included
   int action_size = 0;
   std::vector<std::string> reward_terms;
-  std::vector<std::string> object_names;    // by catalogue id, for the per-object table
-  std::string config_text;                  // resolved; goes into every checkpoint
-  std::string checkpoint;                   // to resume or evaluate; empty: a new run
+  std::vector<std::string> object_names;  // by catalogue id, for the per-object table
+  std::string config_text;                // resolved; goes into every checkpoint
+  std::string checkpoint;                 // to resume or evaluate; empty: a new run
 };
 
 // Reads options.checkpoint, if any, and throws InputError when it does not fit: before anything is started.

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "learner/run_checkpoint.h"
 
 namespace gripstream {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kGoodIterationsToStop = 3;
 
@@ -48,14 +46,20 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options)
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
       store_(options.specs, options.ppo.horizon, fleet_.Envs(), options.action_size),
       ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations),
-      episodes_(fleet_.Envs(), options.reward_terms) {
+      episodes_(fleet_.Envs(), options.reward_terms),
+      checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
+      evaluation_{options.eval, options.specs, options.run_dir} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
   LogInfo("rollout store: ", store_.Bytes(), " bytes for ", store_.Horizon(), " steps of ", store_.Envs(),
           " environments");
 }
 
-int64_t TrainingRun::EnvSteps() const { return iteration_ * store_.Horizon() * store_.Envs(); }
-double TrainingRun::WallSeconds() const { return wall_before_s_ + SecondsSince(started_); }
+int64_t TrainingRun::EnvSteps() const {
+  return iteration_ * store_.Horizon() * store_.Envs();
+}
+double TrainingRun::WallSeconds() const {
+  return wall_before_s_ + SecondsSince(started_);
+}
 
 int TrainingRun::Run() {
   started_ = std::chrono::steady_clock::now();
@@ -69,15 +73,20 @@ int TrainingRun::Run() {
   TrainUntilDone();
   progress_.Finish();
   if (saved_iteration_ != iteration_) SaveCheckpoint();
+  WriteOutcome();
+  return Interrupted() ? kExitFailed : kExitOk;
+}
+
+void TrainingRun::WriteOutcome() {
   results_.parameters_sha256 = ParametersSha256(policy_.Network().Parameters());
   results_.env_steps = EnvSteps();
   results_.iterations = iteration_;
   results_.wall_s = WallSeconds();
+  if (!Interrupted()) EvaluateForResults(fleet_, evaluation_, policy_, results_);
   results_.status = Interrupted() ? "interrupted" : "completed";
-  if (!Interrupted()) EvaluateAtEnd();
   WriteResults(options_.run_dir + "/results.json", results_, options_.object_names);
-  PrintOutcome();
-  return Interrupted() ? kExitFailed : kExitOk;
+  std::printf("%s", FormatOutcome(results_, options_.run_dir, options_.object_names).c_str());
+  if (Interrupted()) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());
 }
 
 void TrainingRun::StartAnew() {
@@ -86,7 +95,7 @@ void TrainingRun::StartAnew() {
   fleet_.Receive(store_, 0, ignored);
   ppo_.Prime(store_);
   if (!options_.eval.at_start) return;
-  results_.at_start = EvaluateOnce(false, false);
+  results_.at_start = EvaluateOnce(fleet_, evaluation_, policy_, false, false);
   std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
   fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
@@ -150,33 +159,37 @@ void TrainingRun::ShowProgress(const IterationTimes& times) {
                                 times));
 }
 
-EvaluationResult TrainingRun::EvaluateOnce(bool blank_image, bool with_sheet) {
-  return Evaluate(fleet_, options_.specs, policy_,
-                  {.episodes = options_.eval.episodes,
-                   .seed = options_.eval.seed,
-                   .blank_image = blank_image,
-                   .sheet_rows = with_sheet ? static_cast<uint32_t>(options_.eval.sheet_rows) : 0,
-                   .sheet_path = fs::absolute(options_.run_dir).string() + "/evaluation.png"});
+void TrainingRun::SaveCheckpoint() {
+  const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
+  if (best) best_success_ = episodes_.SuccessRate();
+  const RunCounters counters{.iteration = iteration_,
+                             .env_steps = EnvSteps(),
+                             .wall_s = WallSeconds(),
+                             .best_success = best_success_,
+                             .at_start = results_.at_start};
+  const Checkpoint checkpoint = MakeCheckpoint(options_, counters, policy_, ppo_, fleet_.SaveStates(), fleet_.Envs());
+  try {
+    const std::string path = checkpoints_.Save(checkpoint, iteration_);
+    if (best) checkpoints_.MarkBest(path);
+    saved_iteration_ = iteration_;
+  } catch (const RunError& error) {
+    // A full disk must not cost the training: the last good checkpoint is still there, and the next try may succeed.
+    LogWarning("checkpoint of iteration ", iteration_, " not written: ", error.what());
+  }
 }
 
-void TrainingRun::EvaluateAtEnd() {
-  results_.final_evaluation = EvaluateOnce(false, options_.eval.sheet_rows > 0);
-  if (options_.eval.blank_image && policy_.Network().UsesImage()) results_.blank_image = EvaluateOnce(true, false);
-}
-
-void TrainingRun::PrintOutcome() const {
-  std::printf("%s after %lld iterations, %s steps, %s\n", results_.status.c_str(),
-              static_cast<long long>(results_.iterations), FormatCount(static_cast<double>(results_.env_steps)).c_str(),
-              FormatDuration(results_.wall_s).c_str());
-  if (results_.final_evaluation.episodes > 0) {
-    std::printf("%s\n%s", FormatSuccess(results_.final_evaluation).c_str(),
-                FormatObjects(results_.final_evaluation, options_.object_names).c_str());
-    std::printf("episodes: %s/evaluation.png\n", options_.run_dir.c_str());
-  }
-  if (results_.blank_image.episodes > 0) {
-    std::printf("with the image blanked: %s\n", FormatSuccess(results_.blank_image).c_str());
-  }
-  std::printf("run folder: %s\n", options_.run_dir.c_str());
+void TrainingRun::Resume() {
+  const std::string& path = options_.checkpoint;
+  const Checkpoint checkpoint = LoadCheckpoint(path);
+  RestoreTraining(checkpoint, path, policy_, ppo_);
+  const RunCounters counters = CountersOf(checkpoint, path);
+  iteration_ = saved_iteration_ = counters.iteration;
+  wall_before_s_ = counters.wall_s;
+  best_success_ = counters.best_success;
+  results_.at_start = counters.at_start;
+  CollectTimes ignored;
+  fleet_.LoadStates(EnvStatesOf(checkpoint, path, fleet_.Envs()), static_cast<uint64_t>(iteration_));
+  fleet_.Receive(store_, 0, ignored);
 }
 
 }  // namespace gripstream

@@ -13,11 +13,11 @@
 #include "core/progress.h"
 #include "learner/collector.h"
 #include "learner/episode_statistics.h"
-#include "learner/evaluator.h"
+#include "learner/final_evaluation.h"
 #include "learner/ppo.h"
 #include "learner/report.h"
 #include "learner/role.h"
-#include "policies/parameters.h"
+#include "policies/checkpoint.h"
 
 namespace gripstream {
 
@@ -37,10 +37,7 @@ class TrainingRun {
   void LogIteration(const PpoMetrics& update, const IterationTimes& times);
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
-  void KeepBest(const std::string& path);
-  void EvaluateAtEnd();
-  EvaluationResult EvaluateOnce(bool blank_image, bool with_sheet);
-  void PrintOutcome() const;
+  void WriteOutcome();
   int64_t EnvSteps() const;
   double WallSeconds() const;  // of training, resumed parts included
 
@@ -52,8 +49,10 @@ class TrainingRun {
   EpisodeStatistics episodes_;
   std::optional<MetricsWriter> metrics_;
   ProgressLine progress_;
+  CheckpointFolder checkpoints_;
+  EvaluationPlan evaluation_;
   RunResults results_;
-  int64_t iteration_ = 0;  // completed
+  int64_t iteration_ = 0;        // completed
   int64_t first_iteration_ = 0;  // of this process
   int64_t saved_iteration_ = -1;
   double wall_before_s_ = 0;

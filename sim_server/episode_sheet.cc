@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kOverviewCamera[] = "overview";
 constexpr int kOverviewWidth_px = 240, kOverviewHeight_px = 180;
-constexpr int kColumns = 4;          // what the camera saw, then the start, the middle and the end
-constexpr size_t kMostFrames = 64;   // kept per episode; longer ones are thinned
+constexpr int kColumns = 4;         // what the camera saw, then the start, the middle and the end
+constexpr size_t kMostFrames = 64;  // kept per episode; longer ones are thinned
 
 // The overview camera where the model has one, else the policy's own.
 std::string ViewCamera(const mjModel* model, const std::string& policy_camera) {
@@ -29,7 +29,9 @@ RenderConfig OverviewConfig(RenderConfig config) {
   return config;
 }
 
-int ZoomToHeight(int height_px) { return std::max(1, kOverviewHeight_px / height_px); }
+int ZoomToHeight(int height_px) {
+  return std::max(1, kOverviewHeight_px / height_px);
+}
 
 }  // namespace
 
@@ -90,14 +92,13 @@ struct EpisodeSheet::Impl {
   int open_rows = 0;
 };
 
-EpisodeSheet::EpisodeSheet(const EnvBatch& envs, const RenderConfig& camera_config, const std::string& camera,
-                           int rows, const std::string& path)
+EpisodeSheet::EpisodeSheet(const EnvBatch& envs, const RenderConfig& camera_config, const std::string& camera, int rows,
+                           const std::string& path)
     : impl_(std::make_unique<Impl>()) {
   impl_->camera = camera_config;
   impl_->path = path;
   const std::vector<const mjModel*> models = envs.DistinctModels();
-  impl_->overview =
-      BatchRenderer::Make(OverviewConfig(camera_config), ViewCamera(models.front(), camera), models, 1);
+  impl_->overview = BatchRenderer::Make(OverviewConfig(camera_config), ViewCamera(models.front(), camera), models, 1);
   impl_->rows.resize(static_cast<size_t>(std::min(rows, envs.Envs())));
   impl_->open_rows = static_cast<int>(impl_->rows.size());
 }

@@ -47,19 +47,31 @@ std::vector<SceneView> ViewsOf(const EnvBatch& envs, int count) {
 class Simulator::Loop {
  public:
   Loop(Simulator& simulator, SimulatorEnd& wire, double deadline_s)
-      : simulator_(simulator), wire_(wire), deadline_s_(deadline_s),
-        layout_(simulator.RecordSpecs(), simulator.Envs()), depth_index_(layout_.Index(kDepthTensor)) {}
+      : simulator_(simulator),
+        wire_(wire),
+        deadline_s_(deadline_s),
+        layout_(simulator.RecordSpecs(), simulator.Envs()),
+        depth_index_(layout_.Index(kDepthTensor)) {}
 
   void Run() {
     for (;;) {
       wire_.SetStage("waiting for a command");
       const Command command = wire_.WaitCommand(Deadline::After(deadline_s_));
       switch (command.kind) {
-        case CommandKind::kReset: Reset(command); break;
-        case CommandKind::kStep: Step(command); break;
-        case CommandKind::kSaveState: SaveState(); break;
-        case CommandKind::kLoadState: LoadState(command); break;
-        case CommandKind::kStop: return;
+        case CommandKind::kReset:
+          Reset(command);
+          break;
+        case CommandKind::kStep:
+          Step(command);
+          break;
+        case CommandKind::kSaveState:
+          SaveState();
+          break;
+        case CommandKind::kLoadState:
+          LoadState(command);
+          break;
+        case CommandKind::kStop:
+          return;
       }
     }
   }
@@ -182,8 +194,12 @@ std::vector<TensorSpec> Simulator::RecordSpecs() const {
   return specs;
 }
 
-const TensorSpec& Simulator::ActionSpec() const { return envs_->ActionSpec(); }
-const std::vector<std::string>& Simulator::RewardTerms() const { return envs_->RewardTerms(); }
+const TensorSpec& Simulator::ActionSpec() const {
+  return envs_->ActionSpec();
+}
+const std::vector<std::string>& Simulator::RewardTerms() const {
+  return envs_->RewardTerms();
+}
 
 void Simulator::Serve(SimulatorEnd& wire, double deadline_s) {
   try {

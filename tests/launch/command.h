@@ -93,7 +93,9 @@ class Command {
   std::string output_;
 };
 
-inline std::string Program(const std::string& name) { return std::string(GRIPSTREAM_BINARY_DIR) + "/" + name; }
+inline std::string Program(const std::string& name) {
+  return std::string(GRIPSTREAM_BINARY_DIR) + "/" + name;
+}
 
 struct Ended {
   int code;

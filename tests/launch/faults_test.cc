@@ -106,8 +106,8 @@ TEST_P(Faults, CtrlCEndsWithinFiveSecondsWithACheckpointToResume) {
   EXPECT_EQ(ReadJson(folder_ / "run/results.json")["status"], "interrupted");
   ExpectNothingIsLeft(before);
   const int64_t done = ReadJson(folder_ / "run/results.json")["iterations"];
-  const Ended resumed = RunGripstream({"train", "--resume", folder_ / "run", "--set",
-                                       "train.iterations=" + std::to_string(done + 1)});
+  const Ended resumed =
+      RunGripstream({"train", "--resume", folder_ / "run", "--set", "train.iterations=" + std::to_string(done + 1)});
   EXPECT_EQ(resumed.code, 0) << resumed.output;
 }
 

@@ -47,10 +47,12 @@ TEST(Train, LeavesACompleteRunFolder) {
 TEST(Train, PipedOutputHasNoControlCharacters) {
   const ScratchFolder folder;
   const Ended ended = RunGripstream(TinyRun(folder / "run"));
-  for (const char c : ended.output) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32) << static_cast<int>(c);
+  for (const char c : ended.output)
+    EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32) << static_cast<int>(c);
 }
 
-// The chain of equalities: one process over inproc is the reference, whatever carries the records must not change a bit.
+// The chain of equalities: one process over inproc is the reference, whatever carries the records must not change a
+// bit.
 TEST(Equality, EveryTransportAndSplitGivesTheSingleProcessParameters) {
   const ScratchFolder folder;
   const std::string reference = Train(folder, "inproc", {"wire.transport=inproc", "train.iterations=5"});

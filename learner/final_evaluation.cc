@@ -1,0 +1,26 @@
+#include "learner/final_evaluation.h"
+
+#include <filesystem>
+
+namespace gripstream {
+
+EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, bool blank_image,
+                              bool with_sheet) {
+  EvaluationRequest request;
+  request.episodes = plan.eval.episodes;
+  request.seed = plan.eval.seed;
+  request.blank_image = blank_image;
+  request.sheet_rows = with_sheet ? static_cast<uint32_t>(plan.eval.sheet_rows) : 0;
+  // Absolute: the simulator that writes it may have another working directory.
+  request.sheet_path = std::filesystem::absolute(plan.run_dir + "/evaluation.png").string();
+  return Evaluate(fleet, plan.specs, policy, request);
+}
+
+void EvaluateForResults(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, RunResults& results) {
+  results.final_evaluation = EvaluateOnce(fleet, plan, policy, false, true);
+  if (plan.eval.blank_image && policy.Network().UsesImage()) {
+    results.blank_image = EvaluateOnce(fleet, plan, policy, true, false);
+  }
+}
+
+}  // namespace gripstream

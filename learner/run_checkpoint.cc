@@ -1,0 +1,86 @@
+#include "learner/run_checkpoint.h"
+
+#include <torch/torch.h>
+
+#include <cstring>
+
+#include "core/error.h"
+
+namespace gripstream {
+namespace {
+
+constexpr char kEnvState[] = "env_state";
+constexpr double kPerMillion = 1e6;  // counters are whole numbers: fractions are kept in millionths
+
+int64_t ToMillionths(double value) {
+  return static_cast<int64_t>(value * kPerMillion);
+}
+
+std::vector<NamedTensor> Matching(const Checkpoint& checkpoint, const std::string& path,
+                                  const std::vector<NamedTensor>& expected) {
+  std::vector<NamedTensor> found;
+  for (const NamedTensor& tensor : expected) found.push_back({tensor.name, checkpoint.Tensor(tensor.name, path)});
+  return found;
+}
+
+}  // namespace
+
+Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
+                          const Ppo& ppo, const std::vector<std::byte>& env_states, int envs) {
+  Checkpoint checkpoint;
+  checkpoint.tensors = policy.State();
+  for (NamedTensor& tensor : ppo.State()) checkpoint.tensors.push_back(std::move(tensor));
+  const int64_t env_bytes = static_cast<int64_t>(env_states.size()) / envs;
+  torch::Tensor states = torch::empty({envs, env_bytes}, torch::kUInt8);
+  std::memcpy(states.data_ptr<uint8_t>(), env_states.data(), env_states.size());
+  checkpoint.tensors.push_back({kEnvState, states});
+  checkpoint.counters = {{"iteration", counters.iteration},
+                         {"env_steps", counters.env_steps},
+                         {"wall_microseconds", ToMillionths(counters.wall_s)},
+                         {"best_success_ppm", ToMillionths(counters.best_success)},
+                         {"at_start_episodes", counters.at_start.episodes},
+                         {"at_start_successes", counters.at_start.successes}};
+  checkpoint.texts = {{"config", options.config_text}, {"seed", std::to_string(options.seed)}};
+  return checkpoint;
+}
+
+void RestorePolicy(const Checkpoint& checkpoint, const std::string& path, Policy& policy) {
+  const std::vector<NamedTensor> expected = policy.State();
+  RequireSameTensors(checkpoint, path, expected);
+  policy.SetState(Matching(checkpoint, path, expected));
+}
+
+RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path) {
+  const auto fraction = [&](const char* name) {
+    return static_cast<double>(checkpoint.Counter(name, path)) / kPerMillion;
+  };
+  RunCounters counters;
+  counters.iteration = checkpoint.Counter("iteration", path);
+  counters.env_steps = checkpoint.Counter("env_steps", path);
+  counters.wall_s = fraction("wall_microseconds");
+  counters.best_success = fraction("best_success_ppm");
+  counters.at_start.episodes = static_cast<int>(checkpoint.Counter("at_start_episodes", path));
+  counters.at_start.successes = static_cast<int>(checkpoint.Counter("at_start_successes", path));
+  return counters;
+}
+
+void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Ppo& ppo) {
+  const std::vector<NamedTensor> optimizer = ppo.State();
+  std::vector<NamedTensor> expected = policy.State();
+  expected.insert(expected.end(), optimizer.begin(), optimizer.end());
+  RequireSameTensors(checkpoint, path, expected);
+  policy.SetState(Matching(checkpoint, path, policy.State()));
+  ppo.SetState(Matching(checkpoint, path, optimizer));
+}
+
+std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int envs) {
+  const torch::Tensor states = checkpoint.Tensor(kEnvState, path);
+  if (states.dim() != 2 || states.size(0) != envs) {
+    throw InputError(path, kEnvState, states.dim() ? std::to_string(states.size(0)) + " environments" : "nothing",
+                     "sim.processes x sim.envs = " + std::to_string(envs) + " environments, as the run was saved");
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(states.const_data_ptr<uint8_t>());
+  return {bytes, bytes + states.numel()};
+}
+
+}  // namespace gripstream

@@ -1,0 +1,41 @@
+// What a training run puts into its checkpoints beyond the file format: which state is whose.
+//
+//   policy.*, normalizer.*: Policy      optimiser.*: Ppo      env_state: every simulator's environments
+//
+// Throws InputError when a checkpoint does not fit the run. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "learner/evaluator.h"
+#include "learner/ppo.h"
+#include "learner/role.h"
+#include "policies/checkpoint.h"
+#include "policies/inference.h"
+
+namespace gripstream {
+
+// Counters and figures of a run that are no tensors.
+struct RunCounters {
+  int64_t iteration = 0;
+  int64_t env_steps = 0;
+  double wall_s = 0;
+  double best_success = -1;
+  EvaluationResult at_start;  // of the untrained policy; no episodes: not evaluated
+};
+
+Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
+                          const Ppo& ppo, const std::vector<std::byte>& env_states, int envs);
+
+// Parameters and normalisers; refuses a checkpoint of another network by name.
+void RestorePolicy(const Checkpoint& checkpoint, const std::string& path, Policy& policy);
+// The same, and the optimiser with its learning rate. `ppo` trains `policy`.
+void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Ppo& ppo);
+RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path);
+// Refuses another number of environments; splits over simulators do not matter.
+std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int envs);
+
+}  // namespace gripstream
