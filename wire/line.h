@@ -71,6 +71,7 @@ class LearnerHub {
   virtual SendResult Send(int connection, std::vector<std::byte> frame, std::span<const std::byte> payload,
                           Deadline deadline) = 0;
   virtual void TrySendAll(const std::vector<std::byte>& frame) = 0;
+  // Takes nothing more from this connection. Say why in a message before: not every transport can hang up on one.
   virtual void Close(int connection) = 0;
 };
 

@@ -16,6 +16,7 @@ namespace gripstream {
 namespace {
 
 constexpr const char* kMonitorAddress = "inproc://monitor";
+constexpr int kReconnect_ms = 20;  // between attempts while the learner does not listen yet
 
 // Runs a libzmq call; its exceptions become ours.
 template <class Call>
@@ -36,6 +37,7 @@ ZmqSocket::ZmqSocket(zmq::socket_type type) {
     socket_.set(zmq::sockopt::sndhwm, 0);
     socket_.set(zmq::sockopt::rcvhwm, 0);
     socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::reconnect_ivl, kReconnect_ms);
     socket_.set(zmq::sockopt::maxmsgsize, static_cast<int64_t>(kMaxPayload_bytes));
     if (type == zmq::socket_type::router) socket_.set(zmq::sockopt::router_mandatory, true);
     if (zmq_socket_monitor(socket_.handle(), kMonitorAddress, ZMQ_EVENT_DISCONNECTED) != 0) throw zmq::error_t();
