@@ -41,7 +41,7 @@ struct PpoConfig {
   double aux_coef = 1.0;
   double max_grad_norm = 1.0;
   double lr = 1e-3;
-  ScheduleConfig schedule;
+  ScheduleConfig schedule{};
   int threads = 2;
 
   void Fields(FieldVisitor& v) {

@@ -63,9 +63,9 @@ struct AuxConfig {
 
 struct PolicyConfig {
   std::string name = "depth_cnn";
-  EncoderConfig encoder;
-  ImageConfig image;
-  AuxConfig aux;
+  EncoderConfig encoder{};
+  ImageConfig image{};
+  AuxConfig aux{};
   std::vector<int> actor_hidden = {128, 64};
   std::vector<int> critic_hidden = {128, 128};
   std::string activation = "elu";

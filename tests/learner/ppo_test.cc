@@ -1,0 +1,186 @@
+// Tests learner/ppo.h on the toy reach task.
+#include "learner/ppo.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "core/error.h"
+#include "policies/checkpoint.h"
+#include "replay/returns.h"
+#include "tests/learner/toy_reach.h"
+
+namespace gripstream {
+namespace {
+
+constexpr int kEnvs = 16;
+
+PpoConfig SmallPpo() {
+  PpoConfig config;
+  config.horizon = 6;
+  config.minibatch = 32;
+  config.micro_batch = 32;
+  config.epochs = 2;
+  config.threads = 1;
+  return config;
+}
+
+PolicyConfig SmallPolicy() {
+  PolicyConfig config;
+  config.encoder = {.channels = {4, 8}, .kernels = {8, 3}, .strides = {4, 2}, .features = 16};
+  config.actor_hidden = {16};
+  config.critic_hidden = {16};
+  config.inference_chunk = 8;
+  return config;
+}
+
+// Learner, toy environments and store in one, stepped iteration by iteration.
+struct Trainer {
+  Policy policy;
+  Ppo ppo;
+  RolloutStore store;
+  ToyReach task;
+  int64_t iteration = 0;
+  PpoMetrics last;
+
+  explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo(), const PolicyConfig& networks = SmallPolicy())
+      : policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
+        ppo(config, policy, kEnvs, seed, 100),
+        store(ToyReach::Specs(), config.horizon, kEnvs, ToyReach::kAction),
+        task(seed, kEnvs) {
+    task.Reset();
+    task.Write(store, 0);
+    ppo.Prime(store);
+  }
+
+  void Collect() {
+    for (int t = 0; t < store.Horizon(); ++t) {
+      const uint64_t step = static_cast<uint64_t>(iteration * store.Horizon() + t);
+      policy.Act({store.Step("obs.proprio", t), store.Step("obs.depth", t), store.Step("state", t)}, {.step = step},
+                 {store.Action()[t], store.Mean()[t], store.LogStd()[t], store.LogProb()[t], store.Value()[t]});
+      task.Step(store.Action()[t].data_ptr<float>());
+      task.Write(store, t + 1);
+    }
+  }
+  void Train(int iterations) {
+    for (int i = 0; i < iterations; ++i) {
+      Collect();
+      last = ppo.Update(store, iteration++);
+      store.BeginNext();
+    }
+  }
+  std::string Digest() const { return ParametersSha256(policy.Network().Parameters()); }
+};
+
+TEST(Ppo, SameSeedSameBitsAnotherSeedOthers) {
+  Trainer a(1), b(1), c(2);
+  a.Train(3);
+  b.Train(3);
+  c.Train(3);
+  EXPECT_EQ(a.Digest(), b.Digest());
+  EXPECT_NE(a.Digest(), c.Digest());
+}
+
+TEST(Ppo, TwiceNIterationsEqualNSaveLoadNMore) {
+  const std::string path = testing::TempDir() + "/gripstream_ppo_test.safetensors";
+  Trainer whole(1), first(1);
+  whole.Train(6);
+  first.Train(3);
+  Checkpoint saved;
+  saved.tensors = first.policy.State();
+  for (const NamedTensor& tensor : first.ppo.State()) saved.tensors.push_back(tensor);
+  SaveCheckpoint(path, saved);
+
+  Trainer second(1);
+  const Checkpoint loaded = LoadCheckpoint(path);
+  RequireSameTensors(loaded, path, second.policy.State());
+  RequireSameTensors(loaded, path, saved.tensors);
+  second.policy.SetState(loaded.tensors);
+  second.ppo.SetState(loaded.tensors);
+  second.task = first.task;  // what the simulators' state blobs do in a real run
+  second.task.Write(second.store, 0);
+  second.iteration = 3;
+  second.Train(3);
+  EXPECT_EQ(second.Digest(), whole.Digest());
+  EXPECT_EQ(second.last.learning_rate, whole.last.learning_rate);
+}
+
+TEST(Ppo, TheFirstPassSeesTheRolloutsOwnPolicy) {
+  PpoConfig config = SmallPpo();
+  config.epochs = 1;
+  config.minibatch = kEnvs * config.horizon;
+  Trainer trainer(1, config);
+  trainer.Train(1);
+  EXPECT_NEAR(trainer.last.kl, 0.0, 1e-6);
+  EXPECT_EQ(trainer.last.clip_fraction, 0.0);
+  EXPECT_NEAR(trainer.last.policy_loss, 0.0, 1e-4);  // the ratio is 1 and advantages have mean 0
+}
+
+TEST(Ppo, MicroBatchesAddUpToTheMinibatch) {
+  PpoConfig whole = SmallPpo(), split = SmallPpo();
+  whole.epochs = split.epochs = 1;
+  whole.minibatch = split.minibatch = kEnvs * whole.horizon;
+  whole.micro_batch = 1 << 20;
+  split.micro_batch = 20;  // does not divide it
+  Trainer a(1, whole), b(1, split);
+  a.Train(1);
+  b.Train(1);
+  EXPECT_NEAR(a.last.grad_norm, b.last.grad_norm, 1e-5 * a.last.grad_norm);
+  EXPECT_NEAR(a.last.value_loss, b.last.value_loss, 1e-5 * a.last.value_loss);
+}
+
+TEST(Ppo, FaultedSamplesAreNotUsed) {
+  Trainer clean(1), spoilt(1);
+  for (Trainer* trainer : {&clean, &spoilt}) {
+    trainer->Collect();
+    trainer->store.Step("done", 3)[5] = static_cast<int>(DoneKind::kFaulted);
+  }
+  // Whatever the faulted transition brought must not matter.
+  spoilt.store.Step("reward", 3)[5] = std::numeric_limits<float>::quiet_NaN();
+  spoilt.store.Step("final_state", 3)[5].fill_(std::numeric_limits<float>::infinity());
+  const PpoMetrics a = clean.ppo.Update(clean.store, 0), b = spoilt.ppo.Update(spoilt.store, 0);
+  EXPECT_EQ(clean.Digest(), spoilt.Digest());
+  EXPECT_EQ(a.used_samples, clean.store.Horizon() * kEnvs - 1);
+  EXPECT_EQ(b.used_samples, a.used_samples);
+}
+
+TEST(Ppo, TimeOutsAreWorthTheirFinalStateOnlyWhenAsked) {
+  PpoConfig with = SmallPpo(), without = SmallPpo();
+  with.horizon = without.horizon = ToyReach::kEpisodeSteps;
+  with.bootstrap_timeouts = true;
+  without.bootstrap_timeouts = false;
+  Trainer a(1, with), b(1, without);
+  a.Train(1);
+  b.Train(1);
+  EXPECT_NE(a.last.return_mean, b.last.return_mean);
+}
+
+TEST(Ppo, DivergenceEndsInARunErrorThatSaysWhere) {
+  Trainer trainer(1);
+  trainer.Collect();
+  trainer.store.Step("reward", 2)[0] = std::numeric_limits<float>::infinity();
+  try {
+    trainer.ppo.Update(trainer.store, 17);
+    FAIL() << "nothing was thrown";
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("iteration 17"));
+  }
+}
+
+TEST(Ppo, RefusesAMinibatchThatDoesNotDivide) {
+  PpoConfig config = SmallPpo();
+  config.minibatch = 50;
+  EXPECT_THROW(Trainer(1, config), InputError);
+}
+
+TEST(Ppo, UpdatesTheNormaliserWithTheRolloutOnce) {
+  Trainer trainer(1);
+  EXPECT_EQ(trainer.policy.NormalizerCount(), kEnvs);  // Prime
+  trainer.Train(2);
+  EXPECT_EQ(trainer.policy.NormalizerCount(), kEnvs + 2 * kEnvs * trainer.store.Horizon());
+}
+
+}  // namespace
+}  // namespace gripstream

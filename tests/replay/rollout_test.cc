@@ -1,0 +1,86 @@
+// Tests replay/rollout.h.
+#include "replay/rollout.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/error.h"
+
+namespace gripstream {
+namespace {
+
+std::vector<TensorSpec> Specs() {
+  return {{"obs.depth", DType::kUint16, {3, 4}, "m", 1e-4},
+          {"reward", DType::kFloat32, {}, "", 1.0},
+          {"done", DType::kUint8, {}, "", 1.0},
+          {"env_id", DType::kUint32, {}, "", 1.0}};
+}
+
+TEST(RolloutStore, KeepsTheTypesAndShapesOfTheSpecs) {
+  const RolloutStore store(Specs(), 5, 7, 2);
+  EXPECT_EQ(store.Record("obs.depth").sizes(), (std::vector<int64_t>{6, 7, 3, 4}));
+  EXPECT_EQ(store.Record("obs.depth").scalar_type(), torch::kUInt16);
+  EXPECT_EQ(store.Record("reward").sizes(), (std::vector<int64_t>{6, 7}));
+  EXPECT_EQ(store.Record("env_id").scalar_type(), torch::kUInt32);
+  EXPECT_EQ(store.AfterAction("done").sizes(), (std::vector<int64_t>{5, 7}));
+  EXPECT_EQ(store.Action().sizes(), (std::vector<int64_t>{5, 7, 2}));
+  EXPECT_EQ(store.Value().sizes(), (std::vector<int64_t>{6, 7}));
+}
+
+TEST(RolloutStore, TakesARecordsBytesWhereTheyBelong) {
+  RolloutStore store(Specs(), 2, 4, 1);
+  std::vector<uint16_t> images(2 * 12);
+  for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<uint16_t>(60000 + i);
+  const std::span<std::byte> slice = store.Slice("obs.depth", 1, 2, 2);
+  ASSERT_EQ(slice.size(), images.size() * sizeof(uint16_t));
+  std::memcpy(slice.data(), images.data(), slice.size());
+  const torch::Tensor depth = store.Record("obs.depth").to(torch::kInt32);
+  EXPECT_EQ(depth.index({1, 2, 0, 0}).item<int>(), 60000);
+  EXPECT_EQ(depth.index({1, 3, 2, 3}).item<int>(), 60023);
+  EXPECT_EQ(depth.sum().item<int64_t>(), 24 * 60000 + 23 * 12);  // and nowhere else
+}
+
+TEST(RolloutStore, SlicesOfAllEnvironmentsTileTheTensor) {
+  RolloutStore store(Specs(), 1, 5, 1);
+  std::byte* begin = store.Slice("reward", 0, 0, 5).data();
+  EXPECT_EQ(store.Slice("reward", 0, 3, 2).data(), begin + 3 * sizeof(float));
+  EXPECT_EQ(store.Slice("reward", 1, 0, 5).data(), begin + 5 * sizeof(float));
+  EXPECT_EQ(store.Slice(1, 0, 0, 5).data(), begin);
+}
+
+TEST(RolloutStore, AfterActionIsTheRowThatTheActionBrought) {
+  RolloutStore store(Specs(), 3, 1, 1);
+  for (int t = 0; t <= 3; ++t) *reinterpret_cast<float*>(store.Slice("reward", t, 0, 1).data()) = static_cast<float>(t);
+  EXPECT_EQ(store.AfterAction("reward")[0].item<float>(), 1.0f);
+  EXPECT_EQ(store.AfterAction("reward")[2].item<float>(), 3.0f);
+}
+
+TEST(RolloutStore, BeginNextMovesTheLastRowToTheFirst) {
+  RolloutStore store(Specs(), 3, 2, 1);
+  store.Slice("done", 3, 1, 1)[0] = std::byte{2};
+  store.BeginNext();
+  EXPECT_EQ(store.Step("done", 0)[1].item<int>(), 2);
+  EXPECT_EQ(store.Step("done", 0)[0].item<int>(), 0);
+}
+
+TEST(RolloutStore, HoldsWhatTheLayoutsArithmeticSays) {
+  const RolloutStore store(Specs(), 5, 7, 2);
+  const size_t record = 12 * 2 + 4 + 1 + 4;                   // bytes per environment and row
+  const size_t policy = 5 * 7 * (3 * 2 + 1) * 4 + 6 * 7 * 4;  // action, mean, log_std, log_prob, value
+  EXPECT_EQ(store.Bytes(), 6 * 7 * record + policy);
+}
+
+TEST(RolloutStore, RefusesWhatIsNotThere) {
+  RolloutStore store(Specs(), 2, 4, 1);
+  EXPECT_THROW(store.Record("obs.rgb"), InternalError);
+  EXPECT_THROW(store.Slice("reward", 3, 0, 1), InternalError);
+  EXPECT_THROW(store.Slice("reward", 0, 3, 2), InternalError);
+  EXPECT_THROW(store.Slice("reward", -1, 0, 1), InternalError);
+  std::vector<TensorSpec> twice = Specs();
+  twice.push_back(twice[1]);
+  EXPECT_THROW(RolloutStore(twice, 2, 4, 1), InternalError);
+}
+
+}  // namespace
+}  // namespace gripstream
