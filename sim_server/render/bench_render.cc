@@ -1,0 +1,233 @@
+#include "sim_server/render/bench_render.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "sim_server/render/bench_embree.h"
+#include "sim_server/render/cpu_renderer.h"
+#include "sim_server/render/mujoco_renderer.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
+double ThreadSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double WallSeconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct DataDeleter {
+  void operator()(mjData* data) const { mj_deleteData(data); }
+};
+
+// The environments' poses: key frame 0 with every hinge and slide moved up to 0.35 rad or 5 cm within its range and
+// free bodies up to 15 cm sideways.
+class Scenes {
+ public:
+  Scenes(std::span<const mjModel* const> models, int count) {
+    for (int i = 0; i < count; ++i) {
+      const mjModel* model = models[static_cast<size_t>(i) % models.size()];
+      data_.emplace_back(mj_makeData(model));
+      Move(*model, data_.back().get(), RandomStream(1, "bench_render").At(static_cast<uint32_t>(i), 0));
+      views_.push_back(ViewOf(model, data_.back().get()));
+    }
+  }
+  std::span<const SceneView> Views() const { return views_; }
+
+ private:
+  static void Move(const mjModel& model, mjData* data, Rng rng) {
+    if (model.nkey > 0) mj_resetDataKeyframe(&model, data, 0);
+    for (int j = 0; j < model.njnt; ++j) {
+      mjtNum* q = data->qpos + model.jnt_qposadr[j];
+      const mjtNum* range = model.jnt_range + 2 * j;
+      if (model.jnt_type[j] == mjJNT_FREE) {
+        q[0] += rng.Uniform(-0.15f, 0.15f);
+        q[1] += rng.Uniform(-0.15f, 0.15f);
+      } else if (model.jnt_type[j] != mjJNT_BALL) {
+        *q += rng.Uniform(-1.0f, 1.0f) * (model.jnt_type[j] == mjJNT_HINGE ? 0.35f : 0.05f);
+        if (model.jnt_limited[j]) *q = std::clamp(*q, range[0], range[1]);
+      }
+    }
+    mj_kinematics(&model, data);
+    mj_camlight(&model, data);
+  }
+
+  std::vector<std::unique_ptr<mjData, DataDeleter>> data_;
+  std::vector<SceneView> views_;
+};
+
+// Images per second of `work`, which makes `images` of them.
+double Rate(double (*clock)(), double seconds, int images, const std::function<void()>& work) {
+  const double start = clock();
+  int done = 0;
+  double elapsed = 0;
+  do {
+    work();
+    done += images;
+    elapsed = clock() - start;
+  } while (elapsed < seconds);
+  return done / elapsed;
+}
+
+double Median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
+// Two figures measured in turn.
+struct Pair {
+  double ours, peer;
+};
+Pair Alternate(const RenderBenchOptions& options, double (*clock)(), int our_images, const std::function<void()>& ours,
+               int peer_images, const std::function<void()>& peer) {
+  ours();  // warm up
+  peer();
+  std::vector<double> a, b;
+  for (int i = 0; i < options.samples; ++i) {
+    a.push_back(Rate(clock, options.sample_s, our_images, ours));
+    b.push_back(Rate(clock, options.sample_s, peer_images, peer));
+  }
+  return {Median(a), Median(b)};
+}
+
+BenchRow RowOf(const std::string& name, const Pair& pair, const std::string& peer_name, double goal,
+               const std::string& unit = "images/s") {
+  return {name, pair.ours, pair.peer, peer_name, pair.ours / pair.peer, goal, unit, ""};
+}
+
+BenchRow NotMeasured(const std::string& name, const std::string& peer_name, double goal, const std::string& why) {
+  return {name, kNotMeasured, kNotMeasured, peer_name, kNotMeasured, goal, "images/s", why};
+}
+
+class Bench {
+ public:
+  Bench(std::span<const mjModel* const> models, const RenderBenchOptions& options)
+      : models_(models.begin(), models.end()), options_(options), scenes_(models, options.environments) {}
+
+  std::vector<BenchRow> Run() {
+    // OSMesa's rasteriser would start threads of its own: one thread means one.
+    setenv("LP_NUM_THREADS", "0", 0);
+    for (const RenderKernels& kernels : AvailableKernels()) {
+      const std::string name = kernels.name;
+      if (name != "avx512" && name != "avx2") continue;
+      const bool widest = name == "avx512";
+      AddOsmesa(kernels, 160, 120, widest ? 150 : 60);
+      AddEmbree(kernels, 160, 120, widest ? 25 : 10);
+      if (kernels.render != AvailableKernels().front().render) continue;
+      AddOsmesa(kernels, 64, 48, widest ? 150 : 60);
+      AddOsmesa(kernels, 320, 240, widest ? 150 : 60);
+    }
+    AddThreads();
+    AddPixels();
+    rows_.push_back(NotMeasured("depth 160x120 on an H200, millions/s", "1 million/s", 1, "no device"));
+    return rows_;
+  }
+
+ private:
+  static RenderConfig Config(int width, int height) {
+    RenderConfig config;
+    config.width = width, config.height = height;
+    return config;
+  }
+  static std::string Size(int width, int height) { return std::to_string(width) + "x" + std::to_string(height); }
+
+  std::unique_ptr<CpuRenderer> Ours(int width, int height, int threads, const RenderKernels& kernels) const {
+    return std::make_unique<CpuRenderer>(Config(width, height), options_.camera, models_, threads, kernels);
+  }
+  std::function<void()> Work(BatchRenderer& renderer, int width, int height, size_t count) {
+    depth_.resize(std::max(depth_.size(), scenes_.Views().size() * width * height));
+    return [this, &renderer, count] { renderer.Render(scenes_.Views().first(count), {.depth_u16 = depth_.data()}); };
+  }
+
+  void AddOsmesa(const RenderKernels& kernels, int width, int height, double goal) {
+    const std::string name = "depth " + Size(width, height) + ", 1 thread, " + kernels.name;
+    try {
+      const auto ours = Ours(width, height, 1, kernels);
+      MujocoRenderer peer(Config(width, height), options_.camera, models_);
+      const size_t few = std::min<size_t>(16, scenes_.Views().size());
+      rows_.push_back(RowOf(
+          name,
+          Alternate(options_, ThreadSeconds, options_.environments, Work(*ours, width, height, scenes_.Views().size()),
+                    static_cast<int>(few), Work(peer, width, height, few)),
+          "MuJoCo OSMesa", goal));
+    } catch (const RunError& error) {
+      rows_.push_back(NotMeasured(name, "MuJoCo OSMesa", goal, error.what()));
+    }
+  }
+
+  void AddEmbree(const RenderKernels& kernels, int width, int height, double goal) {
+    const std::string name = "depth " + Size(width, height) + ", 1 thread, " + kernels.name;
+    const auto peer = EmbreePeer::Make(*models_[0], options_.camera, Config(width, height));
+    if (!peer) return rows_.push_back(NotMeasured(name, "Embree", goal, "built without libembree-dev"));
+    const auto ours = Ours(width, height, 1, kernels);
+    // Embree's scene is that of the first model: only its environments.
+    std::vector<SceneView> views;
+    for (const SceneView& view : scenes_.Views()) {
+      if (view.model == models_[0] && views.size() < 32) views.push_back(view);
+    }
+    std::vector<float> image(static_cast<size_t>(width) * height);
+    const auto cast = [&] {
+      for (const SceneView& view : views) peer->Render(view, image.data());
+    };
+    rows_.push_back(
+        RowOf(name,
+              Alternate(options_, ThreadSeconds, options_.environments,
+                        Work(*ours, width, height, scenes_.Views().size()), static_cast<int>(views.size()), cast),
+              "Embree", goal));
+  }
+
+  void AddThreads() {
+    const RenderKernels kernels = AvailableKernels().front();
+    const auto one = Ours(160, 120, 1, kernels), many = Ours(160, 120, options_.threads, kernels);
+    const size_t count = scenes_.Views().size();
+    rows_.push_back(RowOf("depth 160x120, " + std::to_string(options_.threads) + " threads",
+                          Alternate(options_, WallSeconds, options_.environments, Work(*many, 160, 120, count),
+                                    options_.environments, Work(*one, 160, 120, count)),
+                          "ours, 1 thread", 0.9 * options_.threads));
+  }
+
+  // Cost no worse than linear in pixels: pixels per second must not fall as images grow.
+  void AddPixels() {
+    const RenderKernels kernels = AvailableKernels().front();
+    const size_t count = scenes_.Views().size();
+    const auto base = Ours(80, 60, 1, kernels);
+    for (const int scale : {2, 4}) {
+      const auto large = Ours(80 * scale, 60 * scale, 1, kernels);
+      Pair pair = Alternate(options_, ThreadSeconds, options_.environments, Work(*large, 80 * scale, 60 * scale, count),
+                            options_.environments, Work(*base, 80, 60, count));
+      pair.ours *= 4800e-6 * scale * scale;
+      pair.peer *= 4800e-6;
+      rows_.push_back(RowOf("pixels per second at " + Size(80 * scale, 60 * scale), pair, "ours at 80x60", 1.0,
+                            "million pixels/s"));
+    }
+  }
+
+  std::vector<const mjModel*> models_;
+  RenderBenchOptions options_;
+  Scenes scenes_;
+  std::vector<uint16_t> depth_;
+  std::vector<BenchRow> rows_;
+};
+
+}  // namespace
+
+std::vector<BenchRow> RenderBenchmark(std::span<const mjModel* const> models, const RenderBenchOptions& options) {
+  GS_CHECK(!models.empty() && options.environments > 0 && options.samples > 0, "an empty benchmark");
+  return Bench(models, options).Run();
+}
+
+}  // namespace gripstream
