@@ -18,12 +18,14 @@ int BandRows(int height, int stride) {
 }
 
 SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeom>& geoms,
-               const std::vector<GeomBatch>& batches) {
+               const std::vector<GeomBatch>& batches, const std::vector<MeshJob>& meshes) {
   SceneJob job;
   job.batches = batches.data();
   job.batch_count = static_cast<int>(batches.size());
   job.geoms = geoms.data();
   job.geom_count = static_cast<int>(geoms.size());
+  job.meshes = meshes.data();
+  job.mesh_count = static_cast<int>(meshes.size());
   job.geom_xpos = scene.geom_xpos;
   job.geom_xmat = scene.geom_xmat;
   const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
@@ -35,6 +37,17 @@ SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeo
     job.optical_from_world[6 + i] = -rotation[3 * i + 2];
   }
   return job;
+}
+
+MeshJob JobOf(int geom, const MeshAsset& mesh) {
+  return {geom,
+          mesh.vertex_count,
+          mesh.triangle_count,
+          mesh.x.data(),
+          mesh.y.data(),
+          mesh.z.data(),
+          {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
+          mesh.normal.data()};
 }
 
 }  // namespace
@@ -63,12 +76,17 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
                   static_cast<float>(config.far_m)};
     table.geoms = DrawnGeoms(*model);
     table.batches = BatchesOf(table.geoms);
+    for (const DrawnGeom& geom : table.geoms) {
+      if (geom.shape == Shape::kMesh) table.meshes.push_back(JobOf(geom.id, *library_.Add(*model, geom.id)));
+    }
     most_geoms = std::max(most_geoms, table.geoms.size());
     tables_[model] = std::move(table);
   }
   for (int i = 0; i < threads; ++i) {
     workspaces_[i].inverse_depth.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].geom.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].triangle.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].vertices.resize(size_t{5} * library_.LargestVertexCount());
     workspaces_[i].surfaces.resize(kMaxSurfacesPerGeom * most_geoms);
   }
 }
@@ -98,13 +116,15 @@ void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets&
 void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderTargets& targets,
                             Workspace& workspace) const {
   const ModelTable& table = tables_.at(scene.model);
-  const SceneJob job = JobOf(scene, table.camera_id, table.geoms, table.batches);
+  const SceneJob job = JobOf(scene, table.camera_id, table.geoms, table.batches, table.meshes);
   const bool wants_ids = targets.segmentation || targets.normals;
   const int64_t offset = image * width_ * height_;
   const Canvas canvas = {workspace.inverse_depth.data(),
                          wants_ids ? workspace.geom.data() : nullptr,
+                         targets.normals ? workspace.triangle.data() : nullptr,
+                         workspace.vertices.data(),
                          stride_,
-                         wants_ids ? height_ : band_rows_,
+                         wants_ids || !table.meshes.empty() ? height_ : band_rows_,
                          workspace.surfaces.data(),
                          targets.depth_u16 ? targets.depth_u16 + offset : nullptr,
                          targets.depth_f32 ? targets.depth_f32 + offset : nullptr};

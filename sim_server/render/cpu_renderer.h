@@ -12,6 +12,7 @@
 #include "core/parallel.h"
 #include "sim_server/render/camera.h"
 #include "sim_server/render/kernels.h"
+#include "sim_server/render/mesh_asset.h"
 #include "sim_server/render/renderer.h"
 
 namespace gripstream {
@@ -29,11 +30,14 @@ class CpuRenderer : public BatchRenderer {
     View view;
     std::vector<DrawnGeom> geoms;
     std::vector<GeomBatch> batches;
+    std::vector<MeshJob> meshes;
   };
   // One thread's working image.
   struct Workspace {
     std::vector<float> inverse_depth;
     std::vector<int32_t> geom;
+    std::vector<int32_t> triangle;
+    std::vector<float> vertices;
     std::vector<Surface> surfaces;
     std::atomic_flag taken = ATOMIC_FLAG_INIT;
   };
@@ -43,6 +47,7 @@ class CpuRenderer : public BatchRenderer {
 
   int width_, height_, stride_, band_rows_;
   RenderKernels kernels_;
+  MeshLibrary library_;
   std::unordered_map<const mjModel*, ModelTable> tables_;
   std::unique_ptr<Workspace[]> workspaces_;  // one per thread
   ParallelFor parallel_;

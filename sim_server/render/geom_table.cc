@@ -29,12 +29,31 @@ Shape ShapeOf(const mjModel& model, int geom) {
       return Shape::kCylinder;
     case mjGEOM_BOX:
       return Shape::kBox;
+    case mjGEOM_MESH:
+    case mjGEOM_HFIELD:
+      return Shape::kMesh;
     default:
       break;
   }
   const char* name = mj_id2name(&model, mjOBJ_GEOM, geom);
   throw InputError(ModelName(model), "geom", name ? name : "number " + std::to_string(geom),
-                   "a plane, sphere, capsule, ellipsoid, cylinder or box, or a group above 2 to hide it");
+                   "a plane, sphere, capsule, ellipsoid, cylinder, box, mesh or hfield, or a group above 2 to hide it");
+}
+
+[[noreturn]] void Refuse(const mjModel& model, mjtObj type, const char* kind, int id) {
+  const char* name = mj_id2name(&model, type, id);
+  throw InputError(ModelName(model), kind, name ? name : "number " + std::to_string(id),
+                   "rigid geoms only: the renderer draws no flexes and skins; a group above 2 hides them");
+}
+
+// Their shape changes from step to step and is not part of a SceneView.
+void RefuseSoftBodies(const mjModel& model) {
+  for (int i = 0; i < model.nflex; ++i) {
+    if (model.flex_group[i] <= 2) Refuse(model, mjOBJ_FLEX, "flex", i);
+  }
+  for (int i = 0; i < model.nskin; ++i) {
+    if (model.skin_group[i] <= 2) Refuse(model, mjOBJ_SKIN, "skin", i);
+  }
 }
 
 }  // namespace
@@ -45,6 +64,7 @@ bool IsDrawn(const mjModel& model, int geom) {
 }
 
 std::vector<DrawnGeom> DrawnGeoms(const mjModel& model) {
+  RefuseSoftBodies(model);
   std::vector<DrawnGeom> drawn;
   for (int i = 0; i < model.ngeom; ++i) {
     if (!IsDrawn(model, i)) continue;

@@ -11,7 +11,14 @@
 
 namespace gripstream {
 
-enum class Shape : int { kPlane, kEllipsoid, kCapsule, kCylinder, kBox };  // a sphere is an ellipsoid
+enum class Shape : int {
+  kPlane,
+  kEllipsoid,
+  kCapsule,
+  kCylinder,
+  kBox,
+  kMesh
+};  // a sphere is an ellipsoid, a height field a mesh
 
 struct DrawnGeom {
   Shape shape;
@@ -34,7 +41,7 @@ bool IsDrawn(const mjModel& model, int geom);
 // By id.
 std::vector<DrawnGeom> DrawnGeoms(const mjModel& model);
 
-// The same by shape, planes first.
+// The same by shape, planes first, without meshes.
 std::vector<GeomBatch> BatchesOf(const std::vector<DrawnGeom>& geoms);
 
 }  // namespace gripstream

@@ -4,6 +4,7 @@
 // All instruction sets give the same bits.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim_server/render/geom_table.h"
@@ -14,12 +15,23 @@ namespace gripstream {
 // Pixels that a row of the working image may be written beyond its width.
 inline constexpr int kRowPadding = 16;
 
+// A mesh or height field to draw: plain pointers into its MeshAsset, so that kernel files instantiate no library code.
+struct MeshJob {
+  int geom;
+  int vertex_count, triangle_count;
+  const float *x, *y, *z;
+  const int32_t* corner[3];
+  const float* normal;
+};
+
 // Poses of one environment's geoms and camera, and the geoms to draw.
 struct SceneJob {
   const GeomBatch* batches;
   int batch_count;
   const DrawnGeom* geoms;  // by id
   int geom_count;
+  const MeshJob* meshes;
+  int mesh_count;
   const double* geom_xpos;
   const double* geom_xmat;
   double camera_xpos[3];
@@ -30,6 +42,8 @@ struct SceneJob {
 struct Canvas {
   float* inverse_depth;  // [rows, stride] 1/m; for every pixel the largest so far
   int32_t* geom;         // [H, stride] whose it is, or null when not wanted
+  int32_t* triangle;     // [H, stride] which triangle of a mesh, -1 for other geoms; or null
+  float* vertices;       // [5, the largest mesh's vertex_count]
   int stride;            // >= width + kRowPadding
   int band_rows;         // rows of inverse_depth: a part of the image that fits the nearest cache, or all H
   Surface* surfaces;     // kMaxSurfacesPerGeom for every geom
@@ -39,8 +53,8 @@ struct Canvas {
 
 struct RenderKernels {
   const char* name;
-  // Draws the scene and writes the depth images. With `geom` (band_rows must then be H) it and inverse_depth hold the
-  // whole image afterwards.
+  // Draws the scene and writes the depth images. With `geom` band_rows must be H, and it and
+  // inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up once per band.
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
 };
 

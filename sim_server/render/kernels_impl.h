@@ -2,89 +2,48 @@
 // included thus).
 #pragma once
 
+#include "sim_server/render/fill.h"
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/lanes.h"
+#include "sim_server/render/mesh_kernel.h"
 #include "sim_server/render/surface_columns.h"
 #include "sim_server/render/surface_setup.h"
 
 namespace gripstream::GS_RENDER_ISA {
 
-// Rows [y0, y1) of the image, being drawn into canvas.inverse_depth.
-struct Band {
-  int y0, y1;
-  float* inverse;  // of row y0
-  int32_t* geom;   // of row y0, or null
-  int stride;
-};
-
-// One strip of columns from row y0 to y1 of a surface; lanes outside `inside` are left alone.
 template <class Column>
-void FillMasked(const Column& column, Lanes v, int rows, float* inverse, int32_t* geom, const Surface& surface,
-                LaneMask inside, int stride) {
-  const Lanes max_s(surface.place.max_inverse_depth);
-  for (int i = 0; i < rows; ++i, v = v + Lanes(1.0f), inverse += stride) {
-    const Lanes s = column(v);
-    const LaneMask nearer = (Lanes::Load(inverse) < s) & (s <= max_s) & inside;
-    StoreWhere(nearer, inverse, s);
-    if (geom) StoreWhere(nearer, geom + int64_t{i} * stride, surface.geom);
-  }
-}
-
-// The same for whole strips of surfaces that the near plane does not cut, when only depth is wanted.
-template <class Column>
-void FillPlain(const Column& column, Lanes v, int rows, float* inverse, int stride) {
-  for (int i = 0; i < rows; ++i, v = v + Lanes(1.0f), inverse += stride) {
-    Store(inverse, Max(column(v), Lanes::Load(inverse)));  // Max keeps the second where the first is not a number
-  }
-}
-
-template <class Column>
-void Fill(const Surface& surface, const Band& band) {
-  const int y0 = surface.y0 > band.y0 ? surface.y0 : band.y0;
-  const int y1 = surface.y1 < band.y1 ? surface.y1 : band.y1;
-  const int64_t start = int64_t{y0 - band.y0} * band.stride;
-  const Lanes v(static_cast<float>(y0) - surface.place.origin_y);
-  const bool plain = !band.geom && surface.place.max_inverse_depth == kNoCut;
-  for (int x = surface.x0; x < surface.x1; x += kLanes) {
-    const Lanes u = Lanes::Iota() + Lanes(static_cast<float>(x) - surface.place.origin_x);
-    const Column column(surface, u);
-    if (plain && x + kLanes <= surface.x1) {
-      FillPlain(column, v, y1 - y0, band.inverse + start + x, band.stride);
-    } else {
-      FillMasked(column, v, y1 - y0, band.inverse + start + x, band.geom ? band.geom + start + x : nullptr, surface,
-                 FirstLanes(surface.x1 - x), band.stride);
-    }
-  }
+void FillSurface(const Surface& s, const Band& band) {
+  Fill<Column>(s, s.place, {s.x0, s.x1, s.y0, s.y1}, {s.geom, -1}, band);
 }
 
 void DrawSurface(const Surface& surface, const Band& band) {
   if (surface.y0 >= band.y1 || surface.y1 <= band.y0) return;
   switch (surface.kind) {
     case SurfaceKind::kPlane:
-      return Fill<PlaneColumn>(surface, band);
+      return FillSurface<PlaneColumn>(surface, band);
     case SurfaceKind::kRectangle:
-      return Fill<RectangleColumn>(surface, band);
+      return FillSurface<RectangleColumn>(surface, band);
     case SurfaceKind::kDisc:
-      return Fill<DiscColumn>(surface, band);
+      return FillSurface<DiscColumn>(surface, band);
     case SurfaceKind::kQuadric:
-      return Fill<QuadricColumn>(surface, band);
+      return FillSurface<QuadricColumn>(surface, band);
     case SurfaceKind::kWindowed:
-      return Fill<WindowedColumn>(surface, band);
+      return FillSurface<WindowedColumn>(surface, band);
     case SurfaceKind::kBoxOneFace:
-      return Fill<BoxColumn<1>>(surface, band);
+      return FillSurface<BoxColumn<1>>(surface, band);
     case SurfaceKind::kBoxTwoFaces:
-      return Fill<BoxColumn<2>>(surface, band);
+      return FillSurface<BoxColumn<2>>(surface, band);
     case SurfaceKind::kBoxThreeFaces:
-      return Fill<BoxColumn<3>>(surface, band);
+      return FillSurface<BoxColumn<3>>(surface, band);
   }
 }
 
-// Poses of geoms batch.id[first .. first + kLanes) in the camera's frame.
-CameraGeoms ToCamera(const SceneJob& scene, const GeomBatch& batch, int first) {
+// Poses of kLanes geoms in the camera's frame; sizes are left at 0.
+CameraGeoms ToCamera(const SceneJob& scene, const int* ids) {
   float centre[3][kLanes], axes[9][kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
-    const double* x = scene.geom_xpos + 3 * batch.id[first + lane];
-    const double* r = scene.geom_xmat + 9 * batch.id[first + lane];
+    const double* x = scene.geom_xpos + 3 * ids[lane];
+    const double* r = scene.geom_xmat + 9 * ids[lane];
     for (int i = 0; i < 3; ++i) centre[i][lane] = static_cast<float>(x[i] - scene.camera_xpos[i]);
     for (int i = 0; i < 9; ++i) axes[i][lane] = static_cast<float>(r[i]);
   }
@@ -101,16 +60,7 @@ CameraGeoms ToCamera(const SceneJob& scene, const GeomBatch& batch, int first) {
   };
   return {rotate({Lanes::Load(centre[0]), Lanes::Load(centre[1]), Lanes::Load(centre[2])}),
           {axis(0), axis(1), axis(2)},
-          {Lanes::Load(batch.size[0] + first), Lanes::Load(batch.size[1] + first), Lanes::Load(batch.size[2] + first)}};
-}
-
-// Takes lane `lane` out of a structure of Lanes; `To` is the same structure of floats.
-template <class To, class From>
-void TakeLane(const From& from, int lane, To* to) {
-  static_assert(sizeof(From) == sizeof(To) * kLanes);
-  const Lanes* fields = reinterpret_cast<const Lanes*>(&from);
-  float* out = reinterpret_cast<float*>(to);
-  for (size_t i = 0; i < sizeof(To) / sizeof(float); ++i) out[i] = reinterpret_cast<const float*>(fields + i)[lane];
+          {0.0f, 0.0f, 0.0f}};
 }
 
 // The surfaces of one environment so far.
@@ -157,7 +107,8 @@ void FinishEnd(Surface& s) {
 void FinishNothing(Surface&) {}
 
 void SetUp(const GeomBatch& batch, int first, const SceneJob& scene, const View& view, SurfaceList* list) {
-  const CameraGeoms geoms = ToCamera(scene, batch, first);
+  CameraGeoms geoms = ToCamera(scene, batch.id + first);
+  for (int i = 0; i < 3; ++i) geoms.size[i] = Lanes::Load(batch.size[i] + first);
   const LaneMask visible = IsFinite(geoms);
   const int lanes = batch.count - first < kLanes ? batch.count - first : kLanes;
   const auto append = [&](const auto& from, auto member, SurfaceKind kind, auto finish) {
@@ -187,6 +138,8 @@ void SetUp(const GeomBatch& batch, int first, const SceneJob& scene, const View&
       append(cylinder.side, &Surface::quadric, SurfaceKind::kWindowed, FinishNothing);
       return append(cylinder.end, &Surface::disc, SurfaceKind::kDisc, FinishNothing);
     }
+    case Shape::kMesh:
+      return;
     case Shape::kBox:
       return append(SetBox(geoms, visible, view), &Surface::box, SurfaceKind::kBoxOneFace, FinishBox);
   }
@@ -195,11 +148,14 @@ void SetUp(const GeomBatch& batch, int first, const SceneJob& scene, const View&
 // Clears a band to the far plane, which nothing beyond it can then beat.
 void Clear(const View& view, const Band& band) {
   const Lanes far(1.0f / view.far_m);
+  const LaneMask all = FirstLanes(kLanes);
   for (int y = 0; y < band.y1 - band.y0; ++y) {
-    const int64_t row = int64_t{y} * band.stride;
-    for (int x = 0; x < view.width; x += kLanes) Store(band.inverse + row + x, far);
-    if (!band.geom) continue;
-    for (int x = 0; x < view.width; x += kLanes) StoreWhere(FirstLanes(kLanes), band.geom + row + x, -1);
+    for (int x = 0; x < view.width; x += kLanes) {
+      const int64_t at = int64_t{y} * band.stride + x;
+      Store(band.inverse + at, far);
+      if (band.geom) StoreWhere(all, band.geom + at, -1);
+      if (band.triangle) StoreWhere(all, band.triangle + at, -1);
+    }
   }
 }
 
@@ -260,6 +216,14 @@ void Resolve(const View& view, const Band& band, const Canvas& canvas) {
   }
 }
 
+void DrawMeshes(const View& view, const SceneJob& scene, const Canvas& canvas, const Band& band) {
+  for (int i = 0; i < scene.mesh_count; ++i) {
+    int ids[kLanes];
+    for (int& id : ids) id = scene.meshes[i].geom;
+    DrawMesh(scene.meshes[i], ToCamera(scene, ids), view, canvas.vertices, band);
+  }
+}
+
 void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
   SurfaceList list = {canvas.surfaces, 0};
   for (int i = 0; i < scene.batch_count; ++i) {
@@ -271,9 +235,10 @@ void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
                            list.surfaces[0].place.max_inverse_depth == kNoCut && !canvas.geom;
   for (int y = 0; y < view.height; y += canvas.band_rows) {
     const int end = y + canvas.band_rows < view.height ? y + canvas.band_rows : view.height;
-    const Band band = {y, end, canvas.inverse_depth, canvas.geom, canvas.stride};
+    const Band band = {y, end, canvas.stride, canvas.inverse_depth, canvas.geom, canvas.triangle};
     plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
     for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
+    DrawMeshes(view, scene, canvas, band);
     Resolve(view, band, canvas);
   }
   FinishStores();

@@ -17,6 +17,9 @@ struct Lanes {
   Lanes(__m256 x) : v(x) {}
   Lanes(float x) : v(_mm256_set1_ps(x)) {}
   static Lanes Load(const float* p) { return _mm256_loadu_ps(p); }
+  static Lanes Gather(const float* base, const int32_t* index) {
+    return _mm256_i32gather_ps(base, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), 4);
+  }
   static Lanes Iota() { return _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7); }
 };
 inline Lanes operator+(Lanes a, Lanes b) {

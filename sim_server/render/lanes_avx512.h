@@ -17,6 +17,9 @@ struct Lanes {
   Lanes(__m512 x) : v(x) {}
   Lanes(float x) : v(_mm512_set1_ps(x)) {}
   static Lanes Load(const float* p) { return _mm512_loadu_ps(p); }
+  static Lanes Gather(const float* base, const int32_t* index) {
+    return _mm512_i32gather_ps(_mm512_loadu_si512(index), base, 4);
+  }
   static Lanes Iota() { return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
 };
 inline Lanes operator+(Lanes a, Lanes b) {

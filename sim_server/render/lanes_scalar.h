@@ -18,6 +18,7 @@ struct Lanes {
   float v;
   GS_HOST_DEVICE Lanes(float x) : v(x) {}
   GS_HOST_DEVICE static Lanes Load(const float* p) { return *p; }
+  GS_HOST_DEVICE static Lanes Gather(const float* base, const int32_t* index) { return base[*index]; }
   GS_HOST_DEVICE static Lanes Iota() { return 0.0f; }
 };
 GS_HOST_DEVICE inline Lanes operator+(Lanes a, Lanes b) {

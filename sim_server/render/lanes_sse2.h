@@ -17,6 +17,9 @@ struct Lanes {
   Lanes(__m128 x) : v(x) {}
   Lanes(float x) : v(_mm_set1_ps(x)) {}
   static Lanes Load(const float* p) { return _mm_loadu_ps(p); }
+  static Lanes Gather(const float* base, const int32_t* index) {
+    return _mm_setr_ps(base[index[0]], base[index[1]], base[index[2]], base[index[3]]);
+  }
   static Lanes Iota() { return _mm_setr_ps(0, 1, 2, 3); }
 };
 inline Lanes operator+(Lanes a, Lanes b) {

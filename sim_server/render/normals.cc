@@ -11,7 +11,7 @@ struct Point {
 };
 
 // The outward normal at a point on the geom's surface, both in the geom's frame.
-Point LocalNormal(const DrawnGeom& geom, Point p) {
+Point LocalNormal(const DrawnGeom& geom, const SceneJob& scene, int triangle, Point p) {
   const double sx = geom.size[0], sy = geom.size[1], sz = geom.size[2];
   switch (geom.shape) {
     case Shape::kPlane:
@@ -30,18 +30,19 @@ Point LocalNormal(const DrawnGeom& geom, Point p) {
       if (x <= y && x <= z) return {p.x, 0, 0};
       return y <= z ? Point{0, p.y, 0} : Point{0, 0, p.z};
     }
+    case Shape::kMesh: {
+      const MeshJob* mesh = scene.meshes;
+      while (mesh->geom != geom.id) ++mesh;
+      const float* n = mesh->normal + 3 * triangle;
+      return {n[0], n[1], n[2]};
+    }
   }
   return {0, 0, 0};
 }
 
-// World from optical frame, for a vector.
-Point ToWorld(const double m[9], Point v) {
+Point TransposedTimes(const double m[9], Point v) {
   return {m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z,
           m[2] * v.x + m[5] * v.y + m[8] * v.z};
-}
-
-Point TransposedTimes(const double m[9], Point v) {
-  return ToWorld(m, v);
 }
 
 Point Times(const double m[9], Point v) {
@@ -49,13 +50,13 @@ Point Times(const double m[9], Point v) {
           m[6] * v.x + m[7] * v.y + m[8] * v.z};
 }
 
-Point NormalAt(const SceneJob& scene, const DrawnGeom& geom, Point optical) {
+Point NormalAt(const SceneJob& scene, const DrawnGeom& geom, int triangle, Point optical) {
   const double* x = scene.geom_xpos + 3 * geom.id;
   const double* r = scene.geom_xmat + 9 * geom.id;
-  Point world = ToWorld(scene.optical_from_world, optical);
+  Point world = TransposedTimes(scene.optical_from_world, optical);
   world = {world.x + scene.camera_xpos[0] - x[0], world.y + scene.camera_xpos[1] - x[1],
            world.z + scene.camera_xpos[2] - x[2]};
-  const Point local = LocalNormal(geom, TransposedTimes(r, world));
+  const Point local = LocalNormal(geom, scene, triangle, TransposedTimes(r, world));
   const Point n = Times(scene.optical_from_world, Times(r, local));
   const double length = std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
   return length > 0 ? Point{n.x / length, n.y / length, n.z / length} : Point{0, 0, 0};
@@ -73,7 +74,8 @@ void WriteNormals(const View& view, const SceneJob& scene, const Canvas& canvas,
         const double z = 1.0 / canvas.inverse_depth[at];
         const DrawnGeom* geom = std::lower_bound(scene.geoms, scene.geoms + scene.geom_count, id,
                                                  [](const DrawnGeom& g, int32_t wanted) { return g.id < wanted; });
-        n = NormalAt(scene, *geom, {(x + 0.5 - view.cx) / view.fx * z, (y + 0.5 - view.cy) / view.fy * z, z});
+        n = NormalAt(scene, *geom, canvas.triangle[at],
+                     {(x + 0.5 - view.cx) / view.fx * z, (y + 0.5 - view.cy) / view.fy * z, z});
       }
       float* out = normals + 3 * (static_cast<int64_t>(y) * view.width + x);
       out[0] = static_cast<float>(n.x), out[1] = static_cast<float>(n.y), out[2] = static_cast<float>(n.z);

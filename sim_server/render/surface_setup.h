@@ -38,6 +38,10 @@ GS_HOST_DEVICE inline Vec3 operator*(Lanes k, Vec3 a) {
 GS_HOST_DEVICE inline Lanes Dot(Vec3 a, Vec3 b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
+// Swapping the vectors gives exactly the opposite.
+GS_HOST_DEVICE inline Vec3 Cross(Vec3 a, Vec3 b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 GS_HOST_DEVICE inline Linear operator*(Lanes k, Linear a) {
   return {k * a.c, k * a.cu, k * a.cv};

@@ -1,0 +1,138 @@
+#include "sim_server/render/mesh_asset.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "sim_server/render/camera.h"
+
+namespace gripstream {
+namespace {
+
+struct Triangles {
+  std::vector<std::array<float, 3>> vertices;
+  std::vector<std::array<int32_t, 3>> corners;
+};
+
+Triangles FromMesh(const mjModel& model, int mesh) {
+  Triangles t;
+  const float* vertex = model.mesh_vert + 3 * model.mesh_vertadr[mesh];
+  for (int i = 0; i < model.mesh_vertnum[mesh]; ++i) {
+    t.vertices.push_back({vertex[3 * i], vertex[3 * i + 1], vertex[3 * i + 2]});
+  }
+  const int* face = model.mesh_face + 3 * model.mesh_faceadr[mesh];
+  for (int i = 0; i < model.mesh_facenum[mesh]; ++i) {
+    t.corners.push_back({face[3 * i], face[3 * i + 1], face[3 * i + 2]});
+  }
+  return t;
+}
+
+// The walls about a grid of rows x columns vertices down to as many base vertices, and the base.
+void AddWalls(int rows, int columns, Triangles* t) {
+  const int base = rows * columns;
+  const auto wall = [&](int a, int b) {  // a to b counter-clockwise about the field seen from above
+    t->corners.push_back({a, base + a, base + b});
+    t->corners.push_back({a, base + b, b});
+  };
+  for (int c = 0; c + 1 < columns; ++c) {
+    wall(c, c + 1);
+    wall((rows - 1) * columns + c + 1, (rows - 1) * columns + c);
+  }
+  for (int r = 0; r + 1 < rows; ++r) {
+    wall(r * columns + columns - 1, (r + 1) * columns + columns - 1);
+    wall((r + 1) * columns, r * columns);
+  }
+  const int corner[4] = {base, base + columns - 1, base + base - 1, base + (rows - 1) * columns};
+  t->corners.push_back({corner[0], corner[2], corner[1]});
+  t->corners.push_back({corner[0], corner[3], corner[2]});
+}
+
+Triangles FromHeightField(const mjModel& model, int field) {
+  const int rows = model.hfield_nrow[field], columns = model.hfield_ncol[field];
+  const mjtNum* size = model.hfield_size + 4 * field;  // half-sides x, y, height of 1, thickness below 0
+  const float* data = model.hfield_data + model.hfield_adr[field];
+  Triangles t;
+  for (const bool base : {false, true}) {
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < columns; ++c) {
+        t.vertices.push_back({static_cast<float>((2.0 * c / (columns - 1) - 1) * size[0]),
+                              static_cast<float>((2.0 * r / (rows - 1) - 1) * size[1]),
+                              static_cast<float>(base ? -size[3] : data[r * columns + c] * size[2])});
+      }
+    }
+  }
+  for (int r = 0; r + 1 < rows; ++r) {
+    for (int c = 0; c + 1 < columns; ++c) {
+      const int a = r * columns + c, b = a + 1, d = a + columns, e = d + 1;
+      t.corners.push_back({a, b, e});
+      t.corners.push_back({a, e, d});
+    }
+  }
+  AddWalls(rows, columns, &t);
+  return t;
+}
+
+std::string ContentOf(const Triangles& t) {
+  Sha256 hash;
+  hash.Update(t.vertices.data(), t.vertices.size() * sizeof t.vertices[0]);
+  hash.Update(t.corners.data(), t.corners.size() * sizeof t.corners[0]);
+  return hash.HexDigest();
+}
+
+int Padded(size_t count) {
+  return static_cast<int>((count + kMeshPadding - 1) / kMeshPadding * kMeshPadding);
+}
+
+std::array<float, 3> UnitNormal(const Triangles& t, const std::array<int32_t, 3>& corners) {
+  const auto& a = t.vertices[corners[0]];
+  double u[3], v[3];
+  for (int i = 0; i < 3; ++i) {
+    u[i] = double{t.vertices[corners[1]][i]} - a[i];
+    v[i] = double{t.vertices[corners[2]][i]} - a[i];
+  }
+  const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+  const double length = std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  if (length == 0) return {0, 0, 0};
+  return {static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)};
+}
+
+std::unique_ptr<MeshAsset> ToAsset(const Triangles& t) {
+  auto asset = std::make_unique<MeshAsset>();
+  asset->vertex_count = Padded(t.vertices.size());
+  asset->triangle_count = Padded(t.corners.size());
+  for (int i = 0; i < asset->vertex_count; ++i) {
+    const auto& v = t.vertices[std::min<size_t>(i, t.vertices.size() - 1)];
+    asset->x.push_back(v[0]), asset->y.push_back(v[1]), asset->z.push_back(v[2]);
+  }
+  for (int i = 0; i < asset->triangle_count; ++i) {
+    const bool real = i < static_cast<int>(t.corners.size());
+    const std::array<int32_t, 3> corners = real ? t.corners[i] : std::array<int32_t, 3>{0, 0, 0};
+    for (int k = 0; k < 3; ++k) asset->corner[k].push_back(corners[k]);
+    for (const float n : UnitNormal(t, corners)) asset->normal.push_back(n);
+  }
+  return asset;
+}
+
+}  // namespace
+
+const MeshAsset* MeshLibrary::Add(const mjModel& model, int geom) {
+  const int data = model.geom_dataid[geom];
+  const bool is_field = model.geom_type[geom] == mjGEOM_HFIELD;
+  const Triangles triangles = is_field ? FromHeightField(model, data) : FromMesh(model, data);
+  if (triangles.corners.empty()) {
+    throw InputError(ModelName(model), "mesh", mj_id2name(&model, mjOBJ_MESH, data), "a mesh with triangles");
+  }
+  std::unique_ptr<MeshAsset>& asset = by_content_[ContentOf(triangles)];
+  if (!asset) asset = ToAsset(triangles);
+  return asset.get();
+}
+
+int MeshLibrary::LargestVertexCount() const {
+  int most = 0;
+  for (const auto& [content, asset] : by_content_) most = std::max(most, asset->vertex_count);
+  return most;
+}
+
+}  // namespace gripstream
