@@ -50,6 +50,8 @@ class BatchPhysics {
   virtual int Envs() const = 0;
   virtual int Threads() const = 0;
   // The model of each environment; the models must agree in everything but object shapes. Owned by the caller.
+  // Friction, gains or masses of an environment's own also come this way, in a copy of the mjModel struct whose other
+  // pointers are shared: mjb_expand, mjBatch's own way, does not work together with models of the caller's.
   virtual void SetModels(std::span<const mjModel* const> models) = 0;
   virtual const mjModel* Model(int env) const = 0;
 

@@ -72,25 +72,49 @@ TEST(Faults, NanActionIsQuarantinedToo) {
   ExpectQuarantinedAlone(*envs, *healthy, 1);
 }
 
-// The shipped model with room for very few contacts.
-TEST(Faults, ContactOverflowIsQuarantined) {
-  std::string text;
-  {
-    std::ifstream file(testing::kAssets + "kuka_allegro.xml");
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  const std::string roomy = "<size memory=\"1M\"/>";
-  ASSERT_NE(text.find(roomy), std::string::npos);
-  text.replace(text.find(roomy), roomy.size(), "<size memory=\"14K\"/>");
+// The shipped model with little memory: an object on two boxes needs more than there is.
+std::string ModelWithMemory(const std::string& memory) {
+  std::ifstream file(testing::kAssets + "kuka_allegro.xml");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string roomy = "memory=\"1M\"";
+  EXPECT_NE(text.find(roomy), std::string::npos);
+  text.replace(text.find(roomy), roomy.size(), "memory=\"" + memory + "\"");
+  return testing::TemporaryFile("memory_" + memory + ".xml", text);
+}
+
+class OverflowTest : public ::testing::TestWithParam<std::pair<const char*, SimHealth>> {};
+
+TEST_P(OverflowTest, EnvironmentThatRunsOutOfMemoryIsQuarantinedWhileTheOthersGoOn) {
+  const auto [memory, kind] = GetParam();
   TaskConfig task = SmallTask();
-  task.model = testing::TemporaryFile("little_memory.xml", text);
+  const auto healthy = MakeBatch(task, 3);
+  task.model = ModelWithMemory(memory);
   const auto envs = MakeBatch(task, 3);
   envs->Reset({});
-  for (int step = 0; step < 12; ++step) StepRandomly(*envs, 0, step);
-  EXPECT_GT(envs->Faults(), 0u);
-  const Record record(*envs);
-  for (int env = 0; env < 3; ++env) EXPECT_TRUE(AllFinite(record.Get<float>("state", env)));
+  healthy->Reset({});
+  StepRandomly(*envs, 0, 0);
+  StepRandomly(*healthy, 0, 0);
+  int faulty = 0;
+  while (envs->Object(faulty).name != "L_block") ++faulty;
+  EXPECT_EQ(envs->Faults(), 1u);
+  ExpectQuarantinedAlone(*envs, *healthy, faulty);
 }
+
+TEST_P(OverflowTest, PhysicsTellsWhatHappened) {
+  const auto [memory, kind] = GetParam();
+  TaskConfig task = SmallTask();
+  task.objects = {"L_block"};
+  task.model = ModelWithMemory(memory);
+  const auto envs = MakeBatch(task, 1);
+  envs->Reset({});
+  envs->Physics().Step(
+      1, 12, [](int, int, const SimView&) {}, [](int, const SimView&) {});
+  EXPECT_EQ(envs->Physics().Health(0), kind);
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, OverflowTest,
+                         ::testing::Values(std::pair("22K", SimHealth::kOverflow), std::pair("32K", SimHealth::kError)),
+                         [](const auto& test) { return std::string(test.param.first); });
 
 }  // namespace
 }  // namespace gripstream
