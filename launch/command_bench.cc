@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "envs/bench_physics.h"
+#include "envs/env_batch.h"
 #include "launch/commands.h"
 #include "sim_server/render/bench_render.h"
 #include "wire/bench_wire.h"
@@ -14,14 +15,25 @@
 namespace gripstream {
 namespace {
 
+std::vector<BenchRow> Physics(double) { return BenchPhysics({}); }
+
+// The grasping scene with every training object.
+std::vector<BenchRow> Render(double seconds) {
+  const std::unique_ptr<EnvBatch> envs = EnvBatch::Make({}, {}, 1, 0, 1);
+  const std::vector<const mjModel*> models = envs->DistinctModels();
+  RenderBenchOptions options;
+  options.sample_s = seconds / options.samples;
+  return RenderBenchmark(models, options);
+}
+
 struct Benchmark {
   const char* name;
   std::vector<BenchRow> (*run)(double seconds);
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"physics", BenchPhysics},
-    {"render", BenchRender},
+    {"physics", Physics},
+    {"render", Render},
     {"wire", BenchWire},
 };
 

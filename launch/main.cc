@@ -68,6 +68,7 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   std::vector<char*> arguments(argv + 1, argv + argc);
   arguments.push_back(nullptr);
   const std::string path = RoleProgram(program);
+  PrepareRoleEnvironment();
   execv(path.c_str(), arguments.data());
   throw RunError(path + ": " + std::strerror(errno));
 }

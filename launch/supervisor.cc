@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -85,6 +86,7 @@ class Watch {
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
              const std::vector<std::string>& overrides) {
   CatchInterrupts();
+  PrepareRoleEnvironment();
   const bool single = config.wire.transport == "inproc";
   Child learner = StartRole("learner", single ? "gripstream-single" : "gripstream-learner", config.run.dir,
                             learner_arguments, overrides);
@@ -104,6 +106,8 @@ std::string WireAddress(const RunConfig& config) {
   std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
   return config.wire.transport == "zmq" ? std::string("ipc://") + name : name;
 }
+
+void PrepareRoleEnvironment() { setenv("OMP_WAIT_POLICY", "PASSIVE", 0); }
 
 std::string RoleProgram(const std::string& name) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();

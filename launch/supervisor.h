@@ -22,6 +22,10 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
 // Where the learner of this run listens when wire.address is empty: a name that leaves nothing behind in any folder.
 std::string WireAddress(const RunConfig& config);
 
+// Settings that role programs read before their first instruction of ours: call before starting one.
+// LibTorch's OpenMP threads would spin between parallel regions and take the cores from the simulators.
+void PrepareRoleEnvironment();
+
 // The path of a role's program, beside the running one.
 std::string RoleProgram(const std::string& name);
 
