@@ -124,14 +124,21 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
     samples = Prepare(store);
   }
   PpoMetrics metrics;
-  metrics.explained_variance = ExplainedVariance(samples.value, samples.target, samples.weight);
-  metrics.return_mean = WeightedMean(samples.target, samples.weight).item<double>();
-  metrics.used_samples = samples.weight.sum().item<int64_t>();
   rate_.BeginIteration(iteration);
   for (int epoch = 0; epoch < config_.epochs; ++epoch) {
     metrics.kl = RunEpoch(samples, iteration, epoch, metrics);
     rate_.EndEpoch(metrics.kl);
   }
+  Summarise(samples, metrics);
+  policy_.UpdateNormalizers(
+      samples.observation.proprio, samples.observation.depth, samples.observation.state,
+      policy_.Network().HasAux() ? store.Record(kAuxTensor).narrow(0, 0, store.Horizon()) : torch::Tensor());
+  metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return metrics;
+}
+
+// Sums over gradient steps become means; what can be read off at the end is.
+void Ppo::Summarise(const Samples& samples, PpoMetrics& metrics) const {
   const double steps = static_cast<double>(samples.weight.numel() / config_.minibatch * config_.epochs);
   for (double* sum : {&metrics.policy_loss, &metrics.value_loss, &metrics.bounds_loss, &metrics.aux_loss,
                       &metrics.clip_fraction, &metrics.grad_norm}) {
@@ -141,11 +148,9 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
   metrics.entropy = GaussianEntropy(log_std).item<double>();
   metrics.action_std = log_std.exp().mean().item<double>();
   metrics.learning_rate = rate_.Value();
-  policy_.UpdateNormalizers(
-      samples.observation.proprio, samples.observation.depth, samples.observation.state,
-      policy_.Network().HasAux() ? store.Record(kAuxTensor).narrow(0, 0, store.Horizon()) : torch::Tensor());
-  metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return metrics;
+  metrics.return_mean = WeightedMean(samples.target, samples.weight).item<double>();
+  metrics.used_samples = samples.weight.sum().item<int64_t>();
+  metrics.explained_variance = ExplainedVariance(samples.value, samples.target, samples.weight);
 }
 
 double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics) {
@@ -185,29 +190,26 @@ double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> rows, si
   const torch::Tensor share = pick(samples.weight) / std::max(weight, 1.0);
   const auto mean = [&](const torch::Tensor& x) { return (x * share).sum(); };
   const NetworkInput input = policy_.Gather(samples.observation, rows);
-  const ActorCritic& network = policy_.Network();
-  const torch::Tensor& log_std = network.LogStd();
+  const torch::Tensor& log_std = policy_.Network().LogStd();
   const torch::Tensor old_log_prob = pick(samples.log_prob);
-  const ActorOutput actor = network.Actor(input);
+  const ActorOutput actor = policy_.Network().Actor(input);
+  const torch::Tensor value = policy_.Network().Critic(input.state);
   const torch::Tensor log_prob = GaussianLogProb(actor.mean, log_std, pick(samples.action));
+  const double value_clip = config_.clip_value ? config_.clip : 0.0;
 
-  const torch::Tensor policy_loss =
-      mean(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip));
-  const torch::Tensor value_loss = mean(ValueLoss(network.Critic(input.state), pick(samples.value),
-                                                  pick(samples.target), config_.clip_value ? config_.clip : 0.0));
-  const torch::Tensor bounds_loss = mean(BoundsLoss(actor.mean, kActionLimit));
-  const double part = static_cast<double>(rows.size()) / static_cast<double>(total);
-  torch::Tensor loss = policy_loss + config_.value_coef * value_loss + config_.bounds_coef * bounds_loss -
-                       config_.entropy_coef * part * GaussianEntropy(log_std);
-  if (samples.aux.defined()) {
-    const torch::Tensor aux_loss = mean(AuxLoss(actor.aux, pick(samples.aux)));
-    loss = loss + config_.aux_coef * aux_loss;
-    metrics.aux_loss += aux_loss.item<double>();
-  }
+  torch::Tensor loss =
+      -config_.entropy_coef * static_cast<double>(rows.size()) / static_cast<double>(total) * GaussianEntropy(log_std);
+  const auto add = [&](const torch::Tensor& per_sample, double coefficient, double& metric) {
+    const torch::Tensor term = mean(per_sample);
+    loss = loss + coefficient * term;
+    metric += term.item<double>();
+  };
+  add(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip), 1.0, metrics.policy_loss);
+  add(ValueLoss(value, pick(samples.value), pick(samples.target), value_clip), config_.value_coef, metrics.value_loss);
+  add(BoundsLoss(actor.mean, kActionLimit), config_.bounds_coef, metrics.bounds_loss);
+  if (samples.aux.defined()) add(AuxLoss(actor.aux, pick(samples.aux)), config_.aux_coef, metrics.aux_loss);
   loss.backward();
-  metrics.policy_loss += policy_loss.item<double>();
-  metrics.value_loss += value_loss.item<double>();
-  metrics.bounds_loss += bounds_loss.item<double>();
+
   const torch::NoGradGuard no_grad;
   metrics.clip_fraction += mean(OutsideClip(log_prob, old_log_prob, config_.clip)).item<double>();
   return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, log_std)).item<double>();

@@ -54,6 +54,7 @@ class Ppo {
   struct Samples;  // one iteration's samples, [T N, ...]
   Samples Prepare(RolloutStore& store) const;
   void EstimateReturns(RolloutStore& store, Samples& samples) const;
+  void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
   double Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,

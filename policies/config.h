@@ -19,9 +19,9 @@ inline const std::vector<std::string>& PolicyNames() {
 // Convolutions without padding, each followed by ReLU; flattened (where things are in the image survives) and
 // projected to `features`.
 struct EncoderConfig {
-  std::vector<int> channels = {16, 32, 32};
-  std::vector<int> kernels = {8, 3, 3};
-  std::vector<int> strides = {4, 2, 1};
+  std::vector<int> channels = {16, 32};
+  std::vector<int> kernels = {8, 3};
+  std::vector<int> strides = {4, 2};
   int features = 128;
 
   void Fields(FieldVisitor& v) {
@@ -69,7 +69,7 @@ struct PolicyConfig {
   std::vector<int> actor_hidden = {128, 64};
   std::vector<int> critic_hidden = {128, 128};
   std::string activation = "elu";
-  double init_std = 0.5;
+  double init_std = 0.3;
   double observation_clip = 5.0;
   int inference_chunk = 128;
 

@@ -5,12 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <memory>
 
 #include "core/error.h"
 #include "policies/checkpoint.h"
 #include "replay/returns.h"
-#include "tests/learner/toy_reach.h"
+#include "tests/learner/toy_trainer.h"
 
 namespace gripstream {
 namespace {
@@ -36,42 +35,9 @@ PolicyConfig SmallPolicy() {
   return config;
 }
 
-// Learner, toy environments and store in one, stepped iteration by iteration.
-struct Trainer {
-  Policy policy;
-  Ppo ppo;
-  RolloutStore store;
-  ToyReach task;
-  int64_t iteration = 0;
-  PpoMetrics last;
-
-  explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo(), const PolicyConfig& networks = SmallPolicy())
-      : policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
-        ppo(config, policy, kEnvs, seed, 100),
-        store(ToyReach::Specs(), config.horizon, kEnvs, ToyReach::kAction),
-        task(seed, kEnvs) {
-    task.Reset();
-    task.Write(store, 0);
-    ppo.Prime(store);
-  }
-
-  void Collect() {
-    for (int t = 0; t < store.Horizon(); ++t) {
-      const uint64_t step = static_cast<uint64_t>(iteration * store.Horizon() + t);
-      policy.Act({store.Step("obs.proprio", t), store.Step("obs.depth", t), store.Step("state", t)}, {.step = step},
-                 {store.Action()[t], store.Mean()[t], store.LogStd()[t], store.LogProb()[t], store.Value()[t]});
-      task.Step(store.Action()[t].data_ptr<float>());
-      task.Write(store, t + 1);
-    }
-  }
-  void Train(int iterations) {
-    for (int i = 0; i < iterations; ++i) {
-      Collect();
-      last = ppo.Update(store, iteration++);
-      store.BeginNext();
-    }
-  }
-  std::string Digest() const { return ParametersSha256(policy.Network().Parameters()); }
+struct Trainer : ToyTrainer {
+  explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo())
+      : ToyTrainer(seed, kEnvs, config, SmallPolicy()) {}
 };
 
 TEST(Ppo, SameSeedSameBitsAnotherSeedOthers) {

@@ -10,7 +10,7 @@ namespace {
 // Camera at (0, -0.95, 0.55) looking along +y and down by 25 degrees; x to the right; 0.1 mm depth units.
 constexpr float kCameraY = -0.95f, kCameraZ = 0.55f, kFocal_px = 60.0f, kSin = 0.4226f, kCos = 0.9063f;
 constexpr float kUnit_m = 1e-4f, kPalmRadius_m = 0.045f, kSpeed_m = 0.12f, kSuccess_m = 0.06f;
-constexpr ToyVector kLow = {-0.25f, -0.3f, 0.0f}, kHigh = {0.25f, 0.3f, 0.5f};
+constexpr ToyVector kLow = {-0.21f, -0.26f, 0.0f}, kHigh = {0.21f, 0.26f, 0.1f};
 
 float Distance(const ToyVector& a, const ToyVector& b) {
   return std::sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
@@ -82,7 +82,8 @@ void ToyReach::Step(const float* actions) {
     env.palm = {env.palm.x + share * (target.x - env.palm.x), env.palm.y + share * (target.y - env.palm.y),
                 env.palm.z + share * (target.z - env.palm.z)};
     const float gap = Distance(env.palm, env.ball);
-    env.reward = 0.5f * std::exp(-4.0f * gap) + 0.5f * std::exp(-15.0f * gap);
+    env.reward = 0.5f * std::exp(-10.0f * gap) + 0.5f * std::exp(-10.0f * Distance(target, env.ball)) +
+                 (gap < kSuccess_m ? 0.5f : 0.0f);
     env.done = 0;
     if (++env.step < kEpisodeSteps) continue;
     env.done = 2;
