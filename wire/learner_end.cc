@@ -101,7 +101,7 @@ void LearnerEnd::WaitForSimulators(int count, Deadline deadline) {
     if (deadline.Passed()) {
       throw RunError("only " + std::to_string(peers_.size()) + " of " + std::to_string(count) +
                      " simulators joined in time; missing: environments " + MissingRanges() +
-                     (refusals_.empty() ? "" : "; refused: " + refusals_.back()));
+                     (last_refusal_.empty() ? "" : "; refused: " + last_refusal_));
     }
     Pump(deadline, nullptr);
     for (const auto& peer : peers_) {
@@ -299,8 +299,8 @@ void LearnerEnd::TakeJoin(Event event) {
   if (!reason.empty()) {
     PeerInfo info{join.name, join.host, join.pid, join.env_begin, join.env_count, join.groups};
     const std::string who = join.name.empty() ? std::string("a connection") : info.Describe();
-    refusals_.push_back(who + ": " + reason);
-    LogWarning("refused ", refusals_.back());
+    last_refusal_ = who + ": " + reason;
+    LogWarning("refused ", last_refusal_);
     hub_->Send(event.connection, Encode(Refuse{reason}), {}, brief);
     hub_->Close(event.connection);
     return;

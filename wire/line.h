@@ -56,6 +56,7 @@ class SimulatorLine {
   // The payload is copied before the call returns.
   virtual SendResult Send(const std::vector<std::byte>& frame, std::span<const std::byte> payload,
                           Deadline deadline) = 0;
+  // For heartbeats: never waits, and gives way (kFull) when the reader is far behind.
   virtual SendResult TrySend(const std::vector<std::byte>& frame) = 0;
   virtual std::optional<Event> Receive(Deadline deadline) = 0;
 };
@@ -70,6 +71,7 @@ class LearnerHub {
   // The payload is copied before the call returns.
   virtual SendResult Send(int connection, std::vector<std::byte> frame, std::span<const std::byte> payload,
                           Deadline deadline) = 0;
+  // For heartbeats, as TrySend.
   virtual void TrySendAll(const std::vector<std::byte>& frame) = 0;
   // Takes nothing more from this connection. Say why in a message before: not every transport can hang up on one.
   virtual void Close(int connection) = 0;

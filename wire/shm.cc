@@ -100,6 +100,7 @@ class ShmLine : public SimulatorLine {
     return SendFrame(socket_.Get(), frame, blob.Get(), deadline);
   }
   SendResult TrySend(const std::vector<std::byte>& frame) override {
+    if (HasBacklog(socket_.Get())) return SendResult::kFull;
     const PacketResult result = SendPacket(socket_.Get(), frame, -1);
     if (result == PacketResult::kDone) return SendResult::kSent;
     return result == PacketResult::kClosed ? SendResult::kGone : SendResult::kFull;
@@ -198,7 +199,9 @@ class ShmHub : public LearnerHub {
 
   void TrySendAll(const std::vector<std::byte>& frame) override {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, connection] : connections_) SendPacket(connection.socket.Get(), frame, -1);
+    for (const auto& [id, connection] : connections_) {
+      if (!HasBacklog(connection.socket.Get())) SendPacket(connection.socket.Get(), frame, -1);
+    }
   }
 
   void Close(int id) override {

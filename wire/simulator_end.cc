@@ -155,7 +155,7 @@ void SimulatorEnd::SetStage(const std::string& stage) {
 void SimulatorEnd::ThrowGone(const std::string& during) {
   const Deadline brief = Deadline::After(0.2);
   while (!brief.Passed()) Pump(during, brief);
-  throw RunError(learner_ + " is gone while " + during + "; " + watch_.Describe());
+  throw RunError(learner_ + " is gone or does not read while " + during + "; " + watch_.Describe());
 }
 
 // Takes in one event, or throws when the learner is gone, silent, or the deadline has passed.

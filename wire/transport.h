@@ -172,7 +172,7 @@ class LearnerEnd {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<PeerInfo> infos_;
   bool complete_ = false;
-  std::vector<std::string> refusals_;
+  std::string last_refusal_;
   std::unique_ptr<Pulse> pulse_;  // last: its thread uses hub_
 };
 

@@ -1,6 +1,8 @@
 #include "wire/unix_socket.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,6 +21,7 @@ namespace gripstream {
 namespace {
 
 constexpr int kBacklog = 256;
+constexpr int kBacklog_bytes = 65536;  // below a third of the usual socket buffer, as the kernel counts
 constexpr auto kConnectRetry = std::chrono::milliseconds(10);
 
 struct UnixAddress {
@@ -154,6 +157,11 @@ PacketResult SendPacket(int fd, std::span<const std::byte> packet, int passed_fd
     if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) return PacketResult::kClosed;
     throw RunError(ErrnoText("cannot send to a peer"));
   }
+}
+
+bool HasBacklog(int fd) {
+  int unread_bytes = 0;
+  return ioctl(fd, SIOCOUTQ, &unread_bytes) == 0 && unread_bytes > kBacklog_bytes;
 }
 
 PacketResult ReceivePacket(int fd, std::span<std::byte> buffer, size_t& bytes, UniqueFd& passed) {

@@ -55,6 +55,8 @@ enum class PacketResult { kDone, kWouldBlock, kClosed, kTooLong };
 
 // Sends one packet without blocking; `passed_fd` travels with it when it is valid (>= 0).
 PacketResult SendPacket(int fd, std::span<const std::byte> packet, int passed_fd);
+// Whether the reader is far behind: then heartbeats are better left out, so that what matters always finds room.
+bool HasBacklog(int fd);
 // Receives one packet into `buffer`; `bytes` is its length. A descriptor that came with it lands in `passed`.
 PacketResult ReceivePacket(int fd, std::span<std::byte> buffer, size_t& bytes, UniqueFd& passed);
 

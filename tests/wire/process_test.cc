@@ -106,14 +106,14 @@ TEST_P(Processes, AKilledSimulatorIsNamedAtOnce) {
 }
 
 TEST_P(Processes, AStoppedSimulatorIsNamedWithinTheDeadline) {
-  config_.deadline_s = 0.6;
+  config_.deadline_s = 1.5;
   Child simulator([&] { JoinAndPublish().release(); });
   const auto learner = Learner();
   TakeFirst(*learner);
   simulator.Stop();
   const std::string message = WaitInVain(*learner);
   EXPECT_THAT(message, HasSubstr("simulator 'sim 0' (pid " + std::to_string(simulator.Pid())));
-  EXPECT_THAT(message, HasSubstr("is silent (wire.deadline_s = 0.6 s)"));
+  EXPECT_THAT(message, HasSubstr("is silent (wire.deadline_s = 1.5 s)"));
   // A stop that nobody answers ends at its deadline and says who did not.
   EXPECT_THAT(learner->Stop("giving up", Deadline::After(0.1)), testing::ElementsAre(HasSubstr("sim 0")));
 }
@@ -131,19 +131,19 @@ TEST_P(Processes, AKilledLearnerEndsTheSimulatorsWaits) {
 }
 
 TEST_P(Processes, AStoppedLearnerEndsTheSimulatorsWaitWithinTheDeadline) {
-  config_.deadline_s = 0.6;
+  config_.deadline_s = 1.5;
   Child learner([&] { Learner().release(); });
   const auto end = JoinAndPublish();
   learner.Stop();
   const std::string message = MessageOf<RunError>([&] { end->WaitCommand(Deadline::After(60)); });
-  EXPECT_THAT(message, HasSubstr("is silent (wire.deadline_s = 0.6 s) while this simulator waits for command 1"));
+  EXPECT_THAT(message, HasSubstr("is silent (wire.deadline_s = 1.5 s) while this simulator waits for command 1"));
 }
 
 TEST_P(Processes, AQuietButLivingLearnerIsWaitedFor) {
-  config_.deadline_s = 0.6;
+  config_.deadline_s = 1.5;
   Child learner([&] { Learner().release(); });
   const auto end = JoinAndPublish();
-  const std::string message = MessageOf<RunError>([&] { end->WaitCommand(Deadline::After(1.5)); });
+  const std::string message = MessageOf<RunError>([&] { end->WaitCommand(Deadline::After(2.5)); });
   EXPECT_THAT(message, HasSubstr("timed out waiting for command 1"));
 }
 

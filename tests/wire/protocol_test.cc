@@ -127,6 +127,20 @@ TEST_P(Protocol, MessagesOutOfPlaceAreErrorsThatNameTheSimulator) {
   EXPECT_THAT(word(truncated), HasSubstr("malformed"));
 }
 
+TEST_P(Protocol, HeartbeatsNobodyReadsLeaveRoomForRecords) {
+  const std::unique_ptr<LearnerHub> hub = MakeLearnerHub(config_);
+  HandSimulator hand(config_, layout_, shape_);
+  const int connection = hub->Receive(Soon())->connection;
+  const std::vector<std::byte> heartbeat = Encode(Heartbeat{"an update that takes very long", 1});
+  for (int i = 0; i < 5000; ++i) {
+    hand.Line().TrySend(heartbeat);
+    hub->TrySendAll(heartbeat);
+  }
+  const std::vector<std::byte> record = Encode(RecordMessage{}, {0, 1, layout_.Bytes()});
+  EXPECT_EQ(hand.Line().SendRecord(record, 0, Deadline::After(0)), SendResult::kSent);
+  EXPECT_EQ(hub->Send(connection, Encode(CreditMessage{}), {}, Deadline::After(0)), SendResult::kSent);
+}
+
 TEST_P(Protocol, ALearnerThatBreaksTheProtocolEndsTheSimulatorsWait) {
   const auto word = [&](const std::vector<std::byte>& frame) {
     const std::unique_ptr<LearnerHub> hub = MakeLearnerHub(config_);
