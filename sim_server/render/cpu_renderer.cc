@@ -39,14 +39,11 @@ SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeo
   return job;
 }
 
-MeshJob JobOf(int geom, const MeshAsset& mesh) {
-  return {geom,
-          mesh.vertex_count,
-          mesh.triangle_count,
-          mesh.x.data(),
-          mesh.y.data(),
-          mesh.z.data(),
-          {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
+MeshJob JobOf(const DrawnGeom& geom, const MeshAsset& mesh) {
+  return {geom.id,           geom.translucent,
+          mesh.vertex_count, mesh.triangle_count,
+          mesh.x.data(),     mesh.y.data(),
+          mesh.z.data(),     {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
           mesh.normal.data()};
 }
 
@@ -77,7 +74,7 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     table.geoms = DrawnGeoms(*model);
     table.batches = BatchesOf(table.geoms);
     for (const DrawnGeom& geom : table.geoms) {
-      if (geom.shape == Shape::kMesh) table.meshes.push_back(JobOf(geom.id, *library_.Add(*model, geom.id)));
+      if (geom.shape == Shape::kMesh) table.meshes.push_back(JobOf(geom, *library_.Add(*model, geom.id)));
     }
     most_geoms = std::max(most_geoms, table.geoms.size());
     tables_[model] = std::move(table);

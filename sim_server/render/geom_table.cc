@@ -8,6 +8,9 @@
 namespace gripstream {
 namespace {
 
+// MuJoCo draws what is less opaque after everything else and without writing depth.
+constexpr float kOpaqueAlpha = 0.995f;
+
 // As MuJoCo does it: the geom's own colour wins over its material's unless it was left at the default grey.
 float AlphaOf(const mjModel& model, int geom) {
   const float* rgba = model.geom_rgba + 4 * geom;
@@ -69,7 +72,7 @@ std::vector<DrawnGeom> DrawnGeoms(const mjModel& model) {
   for (int i = 0; i < model.ngeom; ++i) {
     if (!IsDrawn(model, i)) continue;
     const mjtNum* size = model.geom_size + 3 * i;
-    DrawnGeom geom = {ShapeOf(model, i), i, {}};
+    DrawnGeom geom = {ShapeOf(model, i), i, AlphaOf(model, i) < kOpaqueAlpha, {}};
     for (int k = 0; k < 3; ++k) {
       geom.size[k] = static_cast<float>(size[model.geom_type[i] == mjGEOM_SPHERE ? 0 : k]);
     }
@@ -78,21 +81,31 @@ std::vector<DrawnGeom> DrawnGeoms(const mjModel& model) {
   return drawn;
 }
 
+namespace {
+
+void AddBatches(const std::vector<DrawnGeom>& geoms, Shape shape, bool translucent, std::vector<GeomBatch>* batches) {
+  GeomBatch batch = {shape, translucent, 0, {}, {}};
+  for (const DrawnGeom& geom : geoms) {
+    if (geom.shape != shape || geom.translucent != translucent) continue;
+    for (int lane = batch.count++; lane < kGeomsPerBatch; ++lane) {
+      batch.id[lane] = geom.id;
+      for (int k = 0; k < 3; ++k) batch.size[k][lane] = geom.size[k];
+    }
+    if (batch.count < kGeomsPerBatch) continue;
+    batches->push_back(batch);
+    batch.count = 0;
+  }
+  if (batch.count > 0) batches->push_back(batch);
+}
+
+}  // namespace
+
 std::vector<GeomBatch> BatchesOf(const std::vector<DrawnGeom>& geoms) {
   std::vector<GeomBatch> batches;
-  for (const Shape shape : {Shape::kPlane, Shape::kBox, Shape::kCapsule, Shape::kCylinder, Shape::kEllipsoid}) {
-    GeomBatch batch = {shape, 0, {}, {}};
-    for (const DrawnGeom& geom : geoms) {
-      if (geom.shape != shape) continue;
-      for (int lane = batch.count++; lane < kGeomsPerBatch; ++lane) {
-        batch.id[lane] = geom.id;
-        for (int k = 0; k < 3; ++k) batch.size[k][lane] = geom.size[k];
-      }
-      if (batch.count < kGeomsPerBatch) continue;
-      batches.push_back(batch);
-      batch.count = 0;
+  for (const bool translucent : {false, true}) {
+    for (const Shape shape : {Shape::kPlane, Shape::kBox, Shape::kCapsule, Shape::kCylinder, Shape::kEllipsoid}) {
+      AddBatches(geoms, shape, translucent, &batches);
     }
-    if (batch.count > 0) batches.push_back(batch);
   }
   return batches;
 }

@@ -22,14 +22,16 @@ enum class Shape : int {
 
 struct DrawnGeom {
   Shape shape;
-  int id;         // in the model
-  float size[3];  // half-axes; radius, half-length; half-sides; a plane's half-sides, 0 = infinite
+  int id;            // in the model
+  bool translucent;  // seen in segmentation but not by depth, as in MuJoCo's renderer
+  float size[3];     // half-axes; radius, half-length; half-sides; a plane's half-sides, 0 = infinite
 };
 
 // Geoms of one shape that are set up side by side, as the kernels take them.
 inline constexpr int kGeomsPerBatch = 16;
 struct GeomBatch {
   Shape shape;
+  bool translucent;
   int count;               // 1 .. kGeomsPerBatch; what is beyond repeats the last
   int id[kGeomsPerBatch];  // in the model
   float size[3][kGeomsPerBatch];
@@ -41,7 +43,7 @@ bool IsDrawn(const mjModel& model, int geom);
 // By id.
 std::vector<DrawnGeom> DrawnGeoms(const mjModel& model);
 
-// The same by shape, planes first, without meshes.
+// The same by shape, planes first, opaque before translucent, without meshes.
 std::vector<GeomBatch> BatchesOf(const std::vector<DrawnGeom>& geoms);
 
 }  // namespace gripstream

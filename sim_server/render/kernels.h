@@ -18,6 +18,7 @@ inline constexpr int kRowPadding = 16;
 // A mesh or height field to draw: plain pointers into its MeshAsset, so that kernel files instantiate no library code.
 struct MeshJob {
   int geom;
+  bool translucent;
   int vertex_count, triangle_count;
   const float *x, *y, *z;
   const int32_t* corner[3];
@@ -53,8 +54,9 @@ struct Canvas {
 
 struct RenderKernels {
   const char* name;
-  // Draws the scene and writes the depth images. With `geom` band_rows must be H, and it and
-  // inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up once per band.
+  // Draws the scene and writes the depth images, for which translucent geoms do not count. With `geom` band_rows must
+  // be H, and it and inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up
+  // once per band.
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
 };
 

@@ -216,21 +216,28 @@ void Resolve(const View& view, const Band& band, const Canvas& canvas) {
   }
 }
 
-void DrawMeshes(const View& view, const SceneJob& scene, const Canvas& canvas, const Band& band) {
+void DrawMeshes(const View& view, const SceneJob& scene, bool translucent, const Canvas& canvas, const Band& band) {
   for (int i = 0; i < scene.mesh_count; ++i) {
+    if (scene.meshes[i].translucent != translucent) continue;
     int ids[kLanes];
     for (int& id : ids) id = scene.meshes[i].geom;
     DrawMesh(scene.meshes[i], ToCamera(scene, ids), view, canvas.vertices, band);
   }
 }
 
-void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
-  SurfaceList list = {canvas.surfaces, 0};
+// Sets up the opaque or the translucent geoms.
+void SetUpAll(const View& view, const SceneJob& scene, bool translucent, SurfaceList* list) {
   for (int i = 0; i < scene.batch_count; ++i) {
+    if (scene.batches[i].translucent != translucent) continue;
     for (int first = 0; first < scene.batches[i].count; first += kLanes) {
-      SetUp(scene.batches[i], first, scene, view, &list);
+      SetUp(scene.batches[i], first, scene, view, list);
     }
   }
+}
+
+void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
+  SurfaceList list = {canvas.surfaces, 0};
+  SetUpAll(view, scene, false, &list);
   const bool plane_first = list.count > 0 && list.surfaces[0].kind == SurfaceKind::kPlane &&
                            list.surfaces[0].place.max_inverse_depth == kNoCut && !canvas.geom;
   for (int y = 0; y < view.height; y += canvas.band_rows) {
@@ -238,10 +245,16 @@ void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
     const Band band = {y, end, canvas.stride, canvas.inverse_depth, canvas.geom, canvas.triangle};
     plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
     for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
-    DrawMeshes(view, scene, canvas, band);
+    DrawMeshes(view, scene, false, canvas, band);
     Resolve(view, band, canvas);
   }
   FinishStores();
+  if (!canvas.geom) return;
+  list.count = 0;
+  SetUpAll(view, scene, true, &list);
+  const Band all = {0, view.height, canvas.stride, canvas.inverse_depth, canvas.geom, canvas.triangle};
+  for (int i = 0; i < list.count; ++i) DrawSurface(list.surfaces[i], all);
+  DrawMeshes(view, scene, true, canvas, all);
 }
 
 }  // namespace gripstream::GS_RENDER_ISA

@@ -225,7 +225,6 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
         const double z = ToMetres(pixels.depth[from(y) + x], model.context, model.scene.camera[0], config_.far_m);
         if (targets.depth_f32) targets.depth_f32[at(y) + x] = static_cast<float>(z);
         if (targets.depth_u16) targets.depth_u16[at(y) + x] = static_cast<uint16_t>(std::lround(z / kDepthQuantum_m));
-        if (targets.segmentation) targets.segmentation[at(y) + x] = z > 0 ? 0 : -1;
       }
     }
     if (!targets.segmentation) continue;
@@ -234,7 +233,7 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
     for (int y = 0; y < height_; ++y) {
       for (int x = 0; x < width_; ++x) {
         int32_t& out = targets.segmentation[at(y) + x];
-        if (out == 0) out = GeomOf(pixels.rgb.data() + 3 * (from(y) + x), geoms);
+        out = GeomOf(pixels.rgb.data() + 3 * (from(y) + x), geoms);
       }
     }
   }

@@ -4,7 +4,8 @@
 //
 // N = environments in the call, H, W = image height and width in pixels. Row 0 is the top of the image; a pixel's ray
 // goes through its centre. What is drawn is what MuJoCo draws by default: geoms of groups 0 to 2 that are not fully
-// transparent; surfaces seen from behind (planes from below, a geom from inside) are not seen.
+// transparent; surfaces seen from behind (planes from below, a geom from inside) are not seen. As in MuJoCo's renderer
+// what is translucent (alpha below 0.995) shows in segmentation and normals, but depth goes through it.
 //
 // Threads: Render uses the threads given at construction and is to be called by one thread at a time. Memory:
 // everything is allocated at construction; the targets belong to the caller and may lie in shared memory. Throws: Make
@@ -26,9 +27,10 @@ namespace gripstream {
 struct RenderTargets {
   uint16_t* depth_u16 = nullptr;  // [N, H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing in range
   float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
-  int32_t* segmentation = nullptr;  // [N, H, W] geom id, -1 where depth is 0
-  float* normals = nullptr;         // [N, H, W, 3] unit, camera frame (x right, y down, z forward); 0 where depth is 0
-  uint8_t* rgb = nullptr;           // [N, H, W, 3] only the `mujoco` renderer
+  int32_t* segmentation = nullptr;  // [N, H, W] geom id of the nearest surface, -1 where there is none
+  float* normals =
+      nullptr;  // [N, H, W, 3] unit, camera frame (x right, y down, z forward); of the same; 0 where there is none
+  uint8_t* rgb = nullptr;  // [N, H, W, 3] only the `mujoco` renderer
 };
 
 class BatchRenderer {

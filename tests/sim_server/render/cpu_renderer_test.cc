@@ -97,7 +97,7 @@ TEST(CpuRenderer, DepthAloneEqualsDepthTogetherWithOtherImages) {
   EXPECT_EQ(u16, alone);
   for (size_t i = 0; i < count; ++i) {
     ASSERT_NEAR(u16[i] * kDepthQuantum_m, depth[i], 0.51 * kDepthQuantum_m);
-    ASSERT_EQ(geom[i] < 0, depth[i] == 0);
+    ASSERT_EQ(geom[i] < 0, depth[i] == 0);  // nothing here is translucent
   }
 }
 
@@ -217,6 +217,26 @@ TEST(CpuRenderer, HidesGroupsAboveTwoAndTransparentGeoms) {
     const Images images =
         RenderText(std::string("<geom type='sphere' size='.3' pos='0 0 -1' ") + hidden + "/>" + wall, {});
     for (const float z : images.depth) ASSERT_NEAR(z, 1.5, 1e-5) << hidden;
+  }
+}
+
+TEST(CpuRenderer, DepthGoesThroughTranslucentGeomsAndSegmentationDoesNot) {
+  const std::string wall = "<geom type='box' size='9 9 .1' pos='0 0 -1.6'/>";
+  for (const char* geom : {"type='sphere' size='.3' pos='0 0 -1'", "type='box' size='.3 .3 .3' pos='0 0 -1'"}) {
+    const Images images = RenderText(wall + "<geom rgba='1 0 0 .5' " + geom + "/>", {});
+    for (const float z : images.depth) ASSERT_NEAR(z, 1.5, 1e-5) << geom;
+    EXPECT_EQ(images.geom[images.Count() / 2 + 32], 1);
+    EXPECT_EQ(images.geom[0], 0);
+  }
+}
+
+TEST(CpuRenderer, ACapsuleOrCylinderFromBehindTheCameraToTheFrontIsSeen) {
+  for (const char* type : {"capsule", "cylinder"}) {
+    const std::string geom = std::string("<geom type='") + type + "' size='.05 1' pos='0 -.2 0'/>";
+    const Images images = RenderText(geom, {});
+    int hit = 0;
+    for (const float z : images.depth) hit += z > 0;
+    EXPECT_GT(hit, 100) << type;
   }
 }
 
