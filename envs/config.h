@@ -33,7 +33,7 @@ struct BindingConfig {
 struct ActionConfig {
   std::string map = "palm_pose";
   std::vector<double> palm_low = {-0.76, -0.16, 0.26, -1.8, 0.3, 3.34};
-  std::vector<double> palm_high = {-0.34, 0.36, 0.36, -1.8, 0.3, 3.34};
+  std::vector<double> palm_high = {-0.34, 0.36, 0.32, -1.8, 0.3, 3.34};
   std::vector<double> synergy_low, synergy_high;
   std::vector<double> joint_low, joint_high;
   std::vector<double> rest = {-0.85, -0.5, 0.76, 1.25, -1.76, 0.9,  0.64, 0,    -0.15, -0.1,  -0.1, 0,
