@@ -22,7 +22,7 @@ struct PixelRect {
   int x0, x1, y0, y1;
 };
 
-// What is written where a surface wins.
+// What is written where a surface wins; of equals the last, as in MuJoCo's renderer.
 struct Identity {
   int32_t geom, triangle;
 };
@@ -35,7 +35,7 @@ void FillMasked(const Column& column, Lanes v, int rows, int64_t at, float max_i
   const Lanes max_s(max_inverse);
   for (int i = 0; i < rows; ++i, v = v + Lanes(1.0f), at += band.stride) {
     const Lanes s = column(v);
-    const LaneMask nearer = (Lanes::Load(band.inverse + at) < s) & (s <= max_s) & inside;
+    const LaneMask nearer = (Lanes::Load(band.inverse + at) <= s) & (s <= max_s) & inside;
     StoreWhere(nearer, band.inverse + at, s);
     if (band.geom) StoreWhere(nearer, band.geom + at, id.geom);
     if (band.triangle) StoreWhere(nearer, band.triangle + at, id.triangle);

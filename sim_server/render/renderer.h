@@ -28,9 +28,8 @@ struct RenderTargets {
   uint16_t* depth_u16 = nullptr;  // [N, H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing in range
   float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
   int32_t* segmentation = nullptr;  // [N, H, W] geom id of the nearest surface, -1 where there is none
-  float* normals =
-      nullptr;  // [N, H, W, 3] unit, camera frame (x right, y down, z forward); of the same; 0 where there is none
-  uint8_t* rgb = nullptr;  // [N, H, W, 3] only the `mujoco` renderer
+  float* normals = nullptr;  // [N, H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 where none
+  uint8_t* rgb = nullptr;    // [N, H, W, 3] only the `mujoco` renderer
 };
 
 class BatchRenderer {
