@@ -167,6 +167,17 @@ void EnvBatch::Write(std::span<std::byte* const> tensors) const {
     std::memcpy(tensors[i], sources[i], specs_[i].Bytes() * static_cast<size_t>(n_));
 }
 
+std::vector<std::string> EnvBatch::ObjectNames() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < models_.Objects(); ++i) {
+    const ObjectInfo& object = models_.Object(i);
+    if (object.catalogue_id < 0) continue;
+    names.resize(std::max(names.size(), static_cast<size_t>(object.catalogue_id) + 1));
+    names[static_cast<size_t>(object.catalogue_id)] = object.name;
+  }
+  return names;
+}
+
 std::vector<const mjModel*> EnvBatch::DistinctModels() const {
   std::vector<const mjModel*> models;
   for (int i = 0; i < models_.Objects(); ++i) models.push_back(models_.Model(i));

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "core/done_kind.h"
 #include "core/rng.h"
 #include "core/tensor_spec.h"
 #include "envs/action_map.h"
@@ -32,14 +33,6 @@
 #include "envs/task.h"
 
 namespace gripstream {
-
-// Of the previous action.
-enum class DoneKind : uint8_t {
-  kRunning = 0,
-  kTerminated = 1,  // the task ended the episode
-  kTimedOut = 2,    // the episode's time was over
-  kFaulted = 3,     // quarantined: the sample must not be used
-};
 
 struct ResetRequest {
   enum class Mode : uint32_t { kTrain = 0, kEval = 1 };
@@ -94,6 +87,8 @@ class EnvBatch {
   const mjtNum* CamXmat(int env) const { return physics_->CamXmat(env); }    // [ncam, 9] row-major
   int Camera() const { return models_.Binding().camera; }                    // of task.camera
   std::vector<const mjModel*> DistinctModels() const;
+  // By the record's "object_id"; empty texts for catalogue objects that this task does not use.
+  std::vector<std::string> ObjectNames() const;
 
   // The state of one environment as StateBytes() bytes; it may be loaded into any batch that holds the same environment
   // of the same configuration. LoadState throws InputError on a block that is foreign or of another version; call

@@ -36,7 +36,7 @@ TaskDescription DescribeTask(const RunConfig& config) {
   options.sim.render_threads = options.physics.threads = 1;
   options.sim.reserve_bytes_per_env = 0;
   const Simulator simulator(options);
-  return {simulator.RecordSpecs(), simulator.ActionSpec(), simulator.RewardTerms(), {}};
+  return {simulator.RecordSpecs(), simulator.ActionSpec(), simulator.RewardTerms(), simulator.ObjectNames()};
 }
 
 WireConfig WireOf(const RunConfig& config) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "replay/returns.h"
+#include "core/done_kind.h"
 
 namespace gripstream {
 

@@ -1,8 +1,8 @@
 #include "learner/evaluator.h"
 
+#include "core/done_kind.h"
 #include "core/interrupt.h"
 #include "policies/shapes.h"
-#include "replay/returns.h"
 
 namespace gripstream {
 namespace {

@@ -10,15 +10,9 @@
 #include <cstdint>
 #include <span>
 
-namespace gripstream {
+#include "core/done_kind.h"
 
-// How the action at step t ended its episode, if it did. The values are those of the record's "done" tensor.
-enum class DoneKind : uint8_t {
-  kRunning = 0,
-  kTerminated = 1,  // the task says it is over: nothing follows, the value after it is 0
-  kTimedOut = 2,    // cut by the clock: what would have followed is V(final_state), if asked for
-  kFaulted = 3,     // the simulation failed: the sample must not be used
-};
+namespace gripstream {
 
 struct ReturnInputs {
   int horizon = 0;

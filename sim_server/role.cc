@@ -201,6 +201,8 @@ const std::vector<std::string>& Simulator::RewardTerms() const {
   return envs_->RewardTerms();
 }
 
+std::vector<std::string> Simulator::ObjectNames() const { return envs_->ObjectNames(); }
+
 void Simulator::Serve(SimulatorEnd& wire, double deadline_s) {
   try {
     Loop(*this, wire, deadline_s).Run();

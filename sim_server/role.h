@@ -41,6 +41,7 @@ class Simulator {
   std::vector<TensorSpec> RecordSpecs() const;
   const TensorSpec& ActionSpec() const;
   const std::vector<std::string>& RewardTerms() const;
+  std::vector<std::string> ObjectNames() const;  // by the record's "object_id"
   uint32_t EnvBegin() const { return env_begin_; }
   int Envs() const { return options_.sim.envs; }
 
