@@ -108,9 +108,9 @@ struct MujocoRenderer::ModelContext {
     mjv_updateScene(&model, data, &option, nullptr, &camera, mjCAT_STATIC | mjCAT_DYNAMIC, &scene);
   }
 
-  // Moves the near and far planes to those of the config, for depth.
-  void SetClipping(const RenderConfig& config) {
-    const float near = static_cast<float>(config.near_m);
+  // Moves the near and far planes.
+  void SetClipping(double near_m, double far_m) {
+    const float near = static_cast<float>(near_m);
     for (mjvGLCamera& gl : scene.camera) {
       const float scale = near / gl.frustum_near;
       gl.frustum_center *= scale;
@@ -118,8 +118,7 @@ struct MujocoRenderer::ModelContext {
       gl.frustum_bottom *= scale;
       gl.frustum_top *= scale;
       gl.frustum_near = near;
-      // Somewhat beyond far_m: the cut there is then made on the depth itself, as in our renderer.
-      gl.frustum_far = static_cast<float>(config.far_m) * 1.5f;
+      gl.frustum_far = static_cast<float>(far_m);
     }
   }
 
@@ -218,7 +217,8 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
       std::copy_n(pixels.rgb.data() + 3 * from(y), 3 * width_, targets.rgb + 3 * at(y));
     }
     if (!wants_depth) continue;
-    model.SetClipping(config_);
+    // Far somewhat beyond far_m: the cut there is then made on the depth itself, as in our renderer.
+    model.SetClipping(config_.near_m, 1.5 * config_.far_m);
     DrawScene(model.scene, model.context, Pass::kDepth, width_, height_, nullptr, pixels.depth.data());
     for (int y = 0; y < height_; ++y) {
       for (int x = 0; x < width_; ++x) {
@@ -228,6 +228,7 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
       }
     }
     if (!targets.segmentation) continue;
+    model.SetClipping(config_.near_m, config_.far_m);
     DrawScene(model.scene, model.context, Pass::kSegmentation, width_, height_, pixels.rgb.data(), nullptr);
     const std::vector<int32_t> geoms = GeomsBySegment(model.scene);
     for (int y = 0; y < height_; ++y) {
