@@ -14,6 +14,7 @@
 
 #include "sim_server/render/camera.h"
 #include "sim_server/render/geom_table.h"
+#include "sim_server/render/mesh_asset.h"
 
 namespace gripstream {
 namespace {
@@ -65,6 +66,16 @@ Mesh BoxMesh(double x, double y, double z) {
   return mesh;
 }
 
+Mesh ToMesh(const MeshAsset& asset) {
+  Mesh mesh;
+  for (int i = 0; i < asset.vertex_count; ++i) mesh.vertices.push_back({asset.x[i], asset.y[i], asset.z[i]});
+  for (int i = 0; i < asset.triangle_count; ++i) {
+    mesh.triangles.push_back({static_cast<unsigned>(asset.corner[0][i]), static_cast<unsigned>(asset.corner[1][i]),
+                              static_cast<unsigned>(asset.corner[2][i])});
+  }
+  return mesh;
+}
+
 Mesh MeshOf(const DrawnGeom& geom, const mjModel& model, float far_m) {
   const int slices = model.vis.quality.numslices, stacks = model.vis.quality.numstacks / 2 * 2;
   const double sx = geom.size[0], sy = geom.size[1], sz = geom.size[2];
@@ -81,8 +92,8 @@ Mesh MeshOf(const DrawnGeom& geom, const mjModel& model, float far_m) {
       return Revolve({{0, -sy}, {sx, -sy}, {sx, sy}, {0, sy}}, slices);
     case Shape::kBox:
       return BoxMesh(sx, sy, sz);
-    default:
-      break;
+    case Shape::kMesh:
+      return ToMesh(*MeshLibrary().Add(model, geom.id));
   }
   throw RunError("the Embree peer draws no such shape");
 }

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numbers>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -30,6 +32,9 @@ double WallSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+struct ModelDeleter {
+  void operator()(mjModel* model) const { mj_deleteModel(model); }
+};
 struct DataDeleter {
   void operator()(mjData* data) const { mj_deleteData(data); }
 };
@@ -69,6 +74,52 @@ class Scenes {
   std::vector<std::unique_ptr<mjData, DataDeleter>> data_;
   std::vector<SceneView> views_;
 };
+
+// Twelve bumpy balls of 2,000 triangles over a table: a scene of meshes alone.
+std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
+  constexpr int kSlices = 40, kStacks = 26;
+  std::string vertices, faces, geoms;
+  const auto add = [](std::string& text, std::initializer_list<double> values) {
+    for (const double value : values) text += std::to_string(value) + " ";
+  };
+  add(vertices, {0, 0, -0.06, 0, 0, 0.06});
+  for (int i = 1; i < kStacks; ++i) {
+    for (int j = 0; j < kSlices; ++j) {
+      const double a = std::numbers::pi * (1.0 * i / kStacks - 0.5), b = 2 * std::numbers::pi * j / kSlices;
+      const double r = 0.06 * (1 + 0.1 * std::sin(4 * b) * std::cos(a));
+      add(vertices, {r * std::cos(a) * std::cos(b), r * std::cos(a) * std::sin(b), r * std::sin(a)});
+    }
+  }
+  const auto at = [](int i, int j) { return static_cast<double>(2 + (i - 1) * kSlices + j % kSlices); };
+  for (int j = 0; j < kSlices; ++j) {
+    add(faces, {0, at(1, j + 1), at(1, j)});
+    add(faces, {1, at(kStacks - 1, j), at(kStacks - 1, j + 1)});
+    for (int i = 1; i + 1 < kStacks; ++i) {
+      add(faces, {at(i, j), at(i, j + 1), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1), at(i + 1, j)});
+    }
+  }
+  for (int i = 0; i < 12; ++i) {
+    geoms += "<body pos='" + std::to_string(0.16 * (i % 4) - 0.24) + " " + std::to_string(0.16 * (i / 4) - 0.16) +
+             " .06'><freejoint/><geom type='mesh' mesh='m'/></body>";
+  }
+  // MuJoCo's parser wants whole numbers for faces.
+  std::string whole;
+  for (size_t i = 0; i < faces.size(); ++i) {
+    if (faces[i] == '.') i = faces.find(' ', i);
+    whole += faces[i];
+  }
+  const std::string xml = "<mujoco><asset><mesh name='m' vertex='" + vertices + "' face='" + whole +
+                          "'/></asset><worldbody><camera name='c' pos='0 -.6 .5' xyaxes='1 0 0 0 .64 .77' fovy='45'/>"
+                          "<geom type='plane' size='1 1 1'/>" +
+                          geoms + "</worldbody></mujoco>";
+  char error[300] = "";
+  mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, error, sizeof error);
+  GS_CHECK(spec, error);
+  std::unique_ptr<mjModel, ModelDeleter> model(mj_compile(spec, nullptr));
+  mj_deleteSpec(spec);
+  GS_CHECK(model, "the benchmark's mesh scene does not compile");
+  return model;
+}
 
 // Images per second of `work`, which makes `images` of them.
 double Rate(double (*clock)(), double seconds, int images, const std::function<void()>& work) {
@@ -133,6 +184,7 @@ class Bench {
     }
     AddThreads();
     AddPixels();
+    AddMeshes();
     rows_.push_back(NotMeasured("depth 160x120 on an H200, millions/s", "1 million/s", 1, "no device"));
     return rows_;
   }
@@ -214,6 +266,18 @@ class Bench {
       rows_.push_back(RowOf("pixels per second at " + Size(80 * scale, 60 * scale), pair, "ours at 80x60", 1.0,
                             "million pixels/s"));
     }
+  }
+
+  void AddMeshes() {
+    const auto model = MeshModel();
+    const mjModel* models[] = {model.get()};
+    RenderBenchOptions options = options_;
+    options.camera = "c";
+    options.environments = std::min(options.environments, 32);
+    Bench inner(models, options);
+    inner.AddEmbree(AvailableKernels().front(), 160, 120, 2);
+    inner.rows_.back().name = "24,000 triangles in 12 meshes, " + inner.rows_.back().name;
+    rows_.push_back(inner.rows_.back());
   }
 
   std::vector<const mjModel*> models_;

@@ -134,11 +134,6 @@ struct MujocoRenderer::ModelContext {
 
 namespace {
 
-struct Pixels {
-  std::vector<unsigned char> rgb;
-  std::vector<float> depth;
-};
-
 // Window depth to metres along the optical axis; 0 beyond far_m.
 double ToMetres(double window, const mjrContext& context, const mjvGLCamera& camera, double far_m) {
   const double from_near = context.readDepthMap == mjDEPTH_ZEROFAR ? 1.0 - window : window;
@@ -180,10 +175,7 @@ std::vector<int32_t> GeomsBySegment(const mjvScene& scene) {
 
 MujocoRenderer::MujocoRenderer(const RenderConfig& config, const std::string& camera,
                                std::span<const mjModel* const> models)
-    : width_(config.width),
-      height_(config.height),
-      config_(config),
-      gl_(std::make_unique<GlContext>(config.width, config.height)) {
+    : config_(config), gl_(std::make_unique<GlContext>(config.width, config.height)) {
   gl_->MakeCurrent();
   for (const mjModel* model : models) {
     if (!contexts_.contains(model)) contexts_[model] = std::make_unique<ModelContext>(*model, camera, config);
@@ -196,47 +188,77 @@ MujocoRenderer::~MujocoRenderer() {
   contexts_.clear();
 }
 
+// One scene into one image of each kind. Row y of the output, counted from the top, is row H - 1 - y of MuJoCo's
+// buffers.
+class MujocoRenderer::ImageWriter {
+ public:
+  ImageWriter(ModelContext& model, const RenderConfig& config)
+      : model_(model),
+        config_(config),
+        width_(config.width),
+        height_(config.height),
+        rgb_(size_t{3} * width_ * height_),
+        depth_(size_t{1} * width_ * height_) {}
+
+  void Colour(uint8_t* out) {
+    Draw(Pass::kColour, rgb_.data(), nullptr);
+    for (int y = 0; y < height_; ++y) std::copy_n(rgb_.data() + 3 * From(0, y), 3 * width_, out + 3 * At(0, y));
+  }
+
+  void Depth(uint16_t* u16, float* f32) {
+    // Far somewhat beyond far_m: the cut there is then made on the depth itself, as in our renderer.
+    model_.SetClipping(config_.near_m, 1.5 * config_.far_m);
+    Draw(Pass::kDepth, nullptr, depth_.data());
+    ForPixels([&](size_t at, size_t from) {
+      const double z = ToMetres(depth_[from], model_.context, model_.scene.camera[0], config_.far_m);
+      if (f32) f32[at] = static_cast<float>(z);
+      if (u16) u16[at] = static_cast<uint16_t>(std::lround(z / kDepthQuantum_m));
+    });
+  }
+
+  void Segmentation(int32_t* out) {
+    model_.SetClipping(config_.near_m, config_.far_m);
+    Draw(Pass::kSegmentation, rgb_.data(), nullptr);
+    const std::vector<int32_t> geoms = GeomsBySegment(model_.scene);
+    ForPixels([&](size_t at, size_t from) { out[at] = GeomOf(rgb_.data() + 3 * from, geoms); });
+  }
+
+ private:
+  size_t At(int x, int y) const { return static_cast<size_t>(y) * width_ + x; }
+  size_t From(int x, int y) const { return At(x, height_ - 1 - y); }
+  void Draw(Pass pass, unsigned char* rgb, float* depth) {
+    DrawScene(model_.scene, model_.context, pass, width_, height_, rgb, depth);
+  }
+  template <class Body>
+  void ForPixels(Body body) const {
+    for (int y = 0; y < height_; ++y) {
+      for (int x = 0; x < width_; ++x) body(At(x, y), From(x, y));
+    }
+  }
+
+  ModelContext& model_;
+  const RenderConfig& config_;
+  int width_, height_;
+  std::vector<unsigned char> rgb_;
+  std::vector<float> depth_;
+};
+
 void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
   GS_CHECK(targets.normals == nullptr, "MuJoCo's renderer has no normals");
   gl_->MakeCurrent();
-  const size_t count = static_cast<size_t>(width_) * height_;
-  Pixels pixels = {std::vector<unsigned char>(3 * count), std::vector<float>(count)};
-  const bool wants_depth = targets.depth_u16 || targets.depth_f32 || targets.segmentation;
-  for (size_t n = 0; n < scenes.size(); ++n) {
-    const auto found = contexts_.find(scenes[n].model);
+  const size_t count = static_cast<size_t>(config_.width) * config_.height;
+  for (size_t i = 0; i < scenes.size(); ++i) {
+    const auto found = contexts_.find(scenes[i].model);
     GS_CHECK(found != contexts_.end(), "a scene of a model that the renderer was not made with");
-    ModelContext& model = *found->second;
-    model.Update(scenes[n]);
-    // Where row y, counted from the top, starts in the output and in MuJoCo's buffer.
-    const auto at = [&](int y) { return n * count + static_cast<size_t>(y) * width_; };
-    const auto from = [&](int y) { return static_cast<size_t>(height_ - 1 - y) * width_; };
-    if (targets.rgb) {
-      DrawScene(model.scene, model.context, Pass::kColour, width_, height_, pixels.rgb.data(), nullptr);
+    found->second->Update(scenes[i]);
+    ImageWriter image(*found->second, config_);
+    const size_t at = i * count;
+    if (targets.rgb) image.Colour(targets.rgb + 3 * at);
+    if (targets.depth_u16 || targets.depth_f32) {
+      image.Depth(targets.depth_u16 ? targets.depth_u16 + at : nullptr,
+                  targets.depth_f32 ? targets.depth_f32 + at : nullptr);
     }
-    for (int y = 0; y < height_ && targets.rgb; ++y) {
-      std::copy_n(pixels.rgb.data() + 3 * from(y), 3 * width_, targets.rgb + 3 * at(y));
-    }
-    if (!wants_depth) continue;
-    // Far somewhat beyond far_m: the cut there is then made on the depth itself, as in our renderer.
-    model.SetClipping(config_.near_m, 1.5 * config_.far_m);
-    DrawScene(model.scene, model.context, Pass::kDepth, width_, height_, nullptr, pixels.depth.data());
-    for (int y = 0; y < height_; ++y) {
-      for (int x = 0; x < width_; ++x) {
-        const double z = ToMetres(pixels.depth[from(y) + x], model.context, model.scene.camera[0], config_.far_m);
-        if (targets.depth_f32) targets.depth_f32[at(y) + x] = static_cast<float>(z);
-        if (targets.depth_u16) targets.depth_u16[at(y) + x] = static_cast<uint16_t>(std::lround(z / kDepthQuantum_m));
-      }
-    }
-    if (!targets.segmentation) continue;
-    model.SetClipping(config_.near_m, config_.far_m);
-    DrawScene(model.scene, model.context, Pass::kSegmentation, width_, height_, pixels.rgb.data(), nullptr);
-    const std::vector<int32_t> geoms = GeomsBySegment(model.scene);
-    for (int y = 0; y < height_; ++y) {
-      for (int x = 0; x < width_; ++x) {
-        int32_t& out = targets.segmentation[at(y) + x];
-        out = GeomOf(pixels.rgb.data() + 3 * (from(y) + x), geoms);
-      }
-    }
+    if (targets.segmentation) image.Segmentation(targets.segmentation + at);
   }
   gl_->Release();
 }

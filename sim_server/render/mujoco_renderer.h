@@ -23,8 +23,8 @@ class MujocoRenderer : public BatchRenderer {
  private:
   class GlContext;      // OSMesa's
   struct ModelContext;  // one model's scene, textures and meshes
+  class ImageWriter;
 
-  int width_, height_;
   RenderConfig config_;
   std::unique_ptr<GlContext> gl_;
   std::unordered_map<const mjModel*, std::unique_ptr<ModelContext>> contexts_;
