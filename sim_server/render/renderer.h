@@ -23,7 +23,8 @@
 
 namespace gripstream {
 
-// Where the images go; a null pointer means "not wanted" and costs nothing.
+// Where the images go; a null pointer means "not wanted" and costs nothing. Depth is written fastest to addresses that
+// are multiples of 64 bytes.
 struct RenderTargets {
   uint16_t* depth_u16 = nullptr;  // [N, H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing in range
   float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
