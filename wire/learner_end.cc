@@ -230,7 +230,7 @@ void LearnerEnd::Dispatch(Event event) {
     return;
   }
   if (event.kind == Event::Kind::kClosed) return;
-  TakeJoin(std::move(event));
+  TakeJoin(event);
 }
 
 void LearnerEnd::DispatchToPeer(Peer& peer, Event event) {
@@ -285,7 +285,7 @@ void LearnerEnd::TakeRecord(Peer& peer, Event event) {
   peer.records.push_back({std::move(event.bulk), header, frame.slot});
 }
 
-void LearnerEnd::TakeJoin(Event event) {
+void LearnerEnd::TakeJoin(const Event& event) {
   Join join;
   std::string reason;
   try {

@@ -155,7 +155,7 @@ class LearnerEnd {
   void Pump(Deadline deadline, const Peer* awaited);
   void Dispatch(Event event);
   void DispatchToPeer(Peer& peer, Event event);
-  void TakeJoin(Event event);
+  void TakeJoin(const Event& event);
   std::string ReasonToRefuse(const Join& join) const;
   void TakeRecord(Peer& peer, Event event);
   Peer& PeerAt(int peer) const;
