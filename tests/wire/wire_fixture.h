@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ class SocketFolder {
     char path[] = "/tmp/gripstream_wire_XXXXXX";
     path_ = mkdtemp(path);
   }
-  ~SocketFolder() { rmdir(path_.c_str()); }
+  ~SocketFolder() { std::filesystem::remove_all(path_); }  // a killed listener leaves its socket's file
   const std::string& Path() const { return path_; }
 
  private:
