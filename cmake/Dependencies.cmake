@@ -48,8 +48,10 @@ if(GRIPSTREAM_TORCH)
   add_library(torch_cpu SHARED IMPORTED)
   set_target_properties(torch_cpu PROPERTIES
     IMPORTED_LOCATION ${torch_root}/lib/libtorch_cpu.so
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${torch_root}/include;${torch_root}/include/torch/csrc/api/include"
     INTERFACE_LINK_LIBRARIES torch_c10)
+  # Last in the search: the wheel brings headers of its own for libraries that Debian has too (fmt).
+  target_compile_options(torch_cpu INTERFACE
+    "SHELL:-idirafter ${torch_root}/include" "SHELL:-idirafter ${torch_root}/include/torch/csrc/api/include")
   target_link_options(torch_cpu INTERFACE
     "LINKER:--no-as-needed,${torch_root}/lib/libtorch_cpu.so,--as-needed"
     "LINKER:-rpath-link,${torch_root}/lib" "LINKER:-rpath-link,${cuda_wheel_lib}"

@@ -1,7 +1,5 @@
 #include "sim_server/episode_sheet.h"
 
-#include <opencv2/core.hpp>
-
 #include "core/log.h"
 #include "envs/env_batch.h"
 #include "sim_server/render/contact_sheet.h"
