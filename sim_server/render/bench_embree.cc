@@ -171,7 +171,7 @@ class Peer : public EmbreePeer {
     const mjtNum* r = view.cam_xmat + 9 * camera_;
     const mjtNum* from = view.cam_xpos + 3 * camera_;
     RTCRayHit16 hits;
-    int valid[16];
+    alignas(64) int valid[16];  // Embree reads it as one vector
     for (int i = 0; i < 16; ++i) {
       valid[i] = i < count ? -1 : 0;
       const int pixel = first + std::min(i, count - 1);

@@ -77,6 +77,7 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
       if (geom.shape == Shape::kMesh) table.meshes.push_back(JobOf(geom, *library_.Add(*model, geom.id)));
     }
     most_geoms = std::max(most_geoms, table.geoms.size());
+    if (config.colour) table.shader = std::make_unique<ColourShader>(*model, &textures_);
     tables_[model] = std::move(table);
   }
   for (int i = 0; i < threads; ++i) {
@@ -96,9 +97,9 @@ CpuRenderer::Workspace& CpuRenderer::TakeWorkspace() {
 }
 
 void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
-  GS_CHECK(targets.rgb == nullptr, "the cpu renderer was asked for colour");
   for (const SceneView& scene : scenes) {
     GS_CHECK(tables_.contains(scene.model), "a scene of a model that the renderer was not made with");
+    GS_CHECK(!targets.rgb || tables_.at(scene.model).shader, "colour asked of a renderer made without it");
   }
   const int count = static_cast<int>(scenes.size());
   // Small ranges even out the load; the split cannot change a pixel.
@@ -114,11 +115,12 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
                             Workspace& workspace) const {
   const ModelTable& table = tables_.at(scene.model);
   const SceneJob job = JobOf(scene, table.camera_id, table.geoms, table.batches, table.meshes);
-  const bool wants_ids = targets.segmentation || targets.normals;
+  const bool wants_points = targets.normals || targets.rgb;
+  const bool wants_ids = targets.segmentation || wants_points;
   const int64_t offset = image * width_ * height_;
   const Canvas canvas = {workspace.inverse_depth.data(),
                          wants_ids ? workspace.geom.data() : nullptr,
-                         targets.normals ? workspace.triangle.data() : nullptr,
+                         wants_points ? workspace.triangle.data() : nullptr,
                          workspace.vertices.data(),
                          stride_,
                          wants_ids || !table.meshes.empty() ? height_ : band_rows_,
@@ -133,6 +135,9 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
     }
   }
   if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals + 3 * offset);
+  if (targets.rgb) {
+    table.shader->Shade(table.view, job, canvas, scene.light_xpos, scene.light_xdir, targets.rgb + 3 * offset);
+  }
 }
 
 }  // namespace gripstream

@@ -11,6 +11,7 @@
 
 #include "core/parallel.h"
 #include "sim_server/render/camera.h"
+#include "sim_server/render/colour.h"
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/mesh_asset.h"
 #include "sim_server/render/renderer.h"
@@ -31,6 +32,7 @@ class CpuRenderer : public BatchRenderer {
     std::vector<DrawnGeom> geoms;
     std::vector<GeomBatch> batches;
     std::vector<MeshJob> meshes;
+    std::unique_ptr<ColourShader> shader;  // where the config asks for colour
   };
   // One thread's working image.
   struct Workspace {
@@ -48,6 +50,7 @@ class CpuRenderer : public BatchRenderer {
   int width_, height_, stride_, band_rows_;
   RenderKernels kernels_;
   MeshLibrary library_;
+  TextureLibrary textures_;
   std::unordered_map<const mjModel*, ModelTable> tables_;
   std::unique_ptr<Workspace[]> workspaces_;  // one per thread
   ParallelFor parallel_;

@@ -1,82 +1,15 @@
 #include "sim_server/render/normals.h"
 
-#include <algorithm>
-#include <cmath>
+#include "sim_server/render/surface_point.h"
 
 namespace gripstream {
-namespace {
-
-struct Point {
-  double x, y, z;
-};
-
-// The outward normal at a point on the geom's surface, both in the geom's frame.
-Point LocalNormal(const DrawnGeom& geom, const SceneJob& scene, int triangle, Point p) {
-  const double sx = geom.size[0], sy = geom.size[1], sz = geom.size[2];
-  switch (geom.shape) {
-    case Shape::kPlane:
-      return {0, 0, 1};
-    case Shape::kEllipsoid:
-      return {p.x / (sx * sx), p.y / (sy * sy), p.z / (sz * sz)};
-    case Shape::kCapsule:
-      return {p.x, p.y, p.z - std::clamp(p.z, -sy, sy)};
-    case Shape::kCylinder: {
-      // Whichever boundary the point is nearest to: the side or a flat end.
-      const double side = std::abs(std::hypot(p.x, p.y) - sx);
-      return side < std::abs(std::abs(p.z) - sy) ? Point{p.x, p.y, 0} : Point{0, 0, p.z};
-    }
-    case Shape::kBox: {
-      const double x = std::abs(std::abs(p.x) - sx), y = std::abs(std::abs(p.y) - sy), z = std::abs(std::abs(p.z) - sz);
-      if (x <= y && x <= z) return {p.x, 0, 0};
-      return y <= z ? Point{0, p.y, 0} : Point{0, 0, p.z};
-    }
-    case Shape::kMesh: {
-      const MeshJob* mesh = scene.meshes;
-      while (mesh->geom != geom.id) ++mesh;
-      const float* n = mesh->normal + 3 * triangle;
-      return {n[0], n[1], n[2]};
-    }
-  }
-  return {0, 0, 0};
-}
-
-Point TransposedTimes(const double m[9], Point v) {
-  return {m[0] * v.x + m[3] * v.y + m[6] * v.z, m[1] * v.x + m[4] * v.y + m[7] * v.z,
-          m[2] * v.x + m[5] * v.y + m[8] * v.z};
-}
-
-Point Times(const double m[9], Point v) {
-  return {m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
-          m[6] * v.x + m[7] * v.y + m[8] * v.z};
-}
-
-Point NormalAt(const SceneJob& scene, const DrawnGeom& geom, int triangle, Point optical) {
-  const double* x = scene.geom_xpos + 3 * geom.id;
-  const double* r = scene.geom_xmat + 9 * geom.id;
-  Point world = TransposedTimes(scene.optical_from_world, optical);
-  world = {world.x + scene.camera_xpos[0] - x[0], world.y + scene.camera_xpos[1] - x[1],
-           world.z + scene.camera_xpos[2] - x[2]};
-  const Point local = LocalNormal(geom, scene, triangle, TransposedTimes(r, world));
-  const Point n = Times(scene.optical_from_world, Times(r, local));
-  const double length = std::sqrt(n.x * n.x + n.y * n.y + n.z * n.z);
-  return length > 0 ? Point{n.x / length, n.y / length, n.z / length} : Point{0, 0, 0};
-}
-
-}  // namespace
 
 void WriteNormals(const View& view, const SceneJob& scene, const Canvas& canvas, float* normals) {
   for (int y = 0; y < view.height; ++y) {
     for (int x = 0; x < view.width; ++x) {
-      const int64_t at = static_cast<int64_t>(y) * canvas.stride + x;
-      const int32_t id = canvas.geom[at];
+      SurfacePoint point;
       Point n = {0, 0, 0};
-      if (id >= 0) {
-        const double z = 1.0 / canvas.inverse_depth[at];
-        const DrawnGeom* geom = std::lower_bound(scene.geoms, scene.geoms + scene.geom_count, id,
-                                                 [](const DrawnGeom& g, int32_t wanted) { return g.id < wanted; });
-        n = NormalAt(scene, *geom, canvas.triangle[at],
-                     {(x + 0.5 - view.cx) / view.fx * z, (y + 0.5 - view.cy) / view.fy * z, z});
-      }
+      if (PointAt(view, scene, canvas, x, y, &point)) n = Times(scene.optical_from_world, point.normal);
       float* out = normals + 3 * (static_cast<int64_t>(y) * view.width + x);
       out[0] = static_cast<float>(n.x), out[1] = static_cast<float>(n.y), out[2] = static_cast<float>(n.z);
     }

@@ -30,7 +30,7 @@ struct RenderTargets {
   float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
   int32_t* segmentation = nullptr;  // [N, H, W] geom id of the nearest surface, -1 where there is none
   float* normals = nullptr;  // [N, H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 where none
-  uint8_t* rgb = nullptr;    // [N, H, W, 3] only the `mujoco` renderer
+  uint8_t* rgb = nullptr;    // [N, H, W, 3] of the same; needs config.colour (see colour.h)
 };
 
 class BatchRenderer {

@@ -9,15 +9,17 @@
 namespace gripstream {
 
 struct SceneView {
-  const mjModel* model = nullptr;     // one of the models the renderer was made with
-  const mjtNum* geom_xpos = nullptr;  // [ngeom, 3] centre, world frame, m
-  const mjtNum* geom_xmat = nullptr;  // [ngeom, 9] rotation, world from geom, row-major
-  const mjtNum* cam_xpos = nullptr;   // [ncam, 3] world frame, m
-  const mjtNum* cam_xmat = nullptr;   // [ncam, 9] rotation, world from camera (x right, y up, looking along -z)
+  const mjModel* model = nullptr;      // one of the models the renderer was made with
+  const mjtNum* geom_xpos = nullptr;   // [ngeom, 3] centre, world frame, m
+  const mjtNum* geom_xmat = nullptr;   // [ngeom, 9] rotation, world from geom, row-major
+  const mjtNum* cam_xpos = nullptr;    // [ncam, 3] world frame, m
+  const mjtNum* cam_xmat = nullptr;    // [ncam, 9] rotation, world from camera (x right, y up, looking along -z)
+  const mjtNum* light_xpos = nullptr;  // [nlight, 3] world frame, m; null (with light_xdir): where they are at qpos0
+  const mjtNum* light_xdir = nullptr;  // [nlight, 3] for colour only
 };
 
 inline SceneView ViewOf(const mjModel* model, const mjData* data) {
-  return {model, data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat};
+  return {model, data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat, data->light_xpos, data->light_xdir};
 }
 
 }  // namespace gripstream

@@ -1,0 +1,175 @@
+// Tests sim_server/render/colour.h and texture.h.
+#include "sim_server/render/colour.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "sim_server/render/renderer.h"
+#include "tests/sim_server/render/scenes.h"
+
+namespace gripstream {
+namespace {
+
+RenderConfig ColourConfig(int width = 160, int height = 120) {
+  RenderConfig config;
+  config.width = width, config.height = height, config.colour = true, config.far_m = 6.5;
+  return config;
+}
+
+struct Picture {
+  std::vector<uint8_t> rgb;
+  std::vector<int32_t> geom;
+};
+
+Picture Render(const ModelPtr& model, const mjData* data, const std::string& camera, RenderConfig config,
+               const SceneView* given = nullptr) {
+  const size_t count = static_cast<size_t>(config.width) * config.height;
+  Picture picture = {std::vector<uint8_t>(3 * count), std::vector<int32_t>(count)};
+  const mjModel* models[] = {model.get()};
+  const SceneView view = given ? *given : ViewOf(model.get(), data);
+  BatchRenderer::Make(config, camera, models, 1)
+      ->Render({&view, 1}, {.segmentation = picture.geom.data(), .rgb = picture.rgb.data()});
+  return picture;
+}
+
+DataPtr AtRest(const ModelPtr& model) {
+  DataPtr data(mj_makeData(model.get()));
+  if (model->nkey > 0) mj_resetDataKeyframe(model.get(), data.get(), 0);
+  mj_forward(model.get(), data.get());
+  return data;
+}
+
+// Mean difference in units of 1/255 from MuJoCo's renderer without shadows, over pixels where both show the same geom
+// (or, for the sky, none).
+double MeanError(const ModelPtr& model, const std::string& camera, bool sky) {
+  for (int i = 0; i < model->nlight; ++i) model->light_castshadow[i] = 0;
+  model->vis.quality.numslices = 60, model->vis.quality.numstacks = 30, model->vis.quality.numquads = 20;
+  const DataPtr data = AtRest(model);
+  RenderConfig config = ColourConfig();
+  config.near_m = 0.02;
+  const Picture ours = Render(model, data.get(), camera, config);
+  config.backend = "mujoco";
+  const Picture theirs = Render(model, data.get(), camera, config);
+  double sum = 0;
+  int count = 0;
+  for (size_t i = 0; i < ours.geom.size(); ++i) {
+    if (ours.geom[i] != theirs.geom[i] || (ours.geom[i] < 0) != sky) continue;
+    for (size_t k = 0; k < 3; ++k) sum += std::abs(ours.rgb[3 * i + k] - theirs.rgb[3 * i + k]) / 3.0;
+    ++count;
+  }
+  EXPECT_GT(count, 1000);
+  return sum / count;
+}
+
+constexpr const char* kMaterials = R"(<mujoco>
+  <asset><texture name="sky" type="skybox" builtin="gradient" rgb1="1 .2 .2" rgb2="0 .1 .3" width="64" height="64"/>
+    <texture name="checks" type="cube" builtin="checker" rgb1=".2 .8 .2" rgb2=".1 .1 .4" width="64" height="64"/>
+    <material name="cube" texture="checks"/><material name="shiny" specular="1" shininess=".3" rgba=".5 .5 .2 1"/>
+    <material name="glow" emission=".6" rgba=".9 .3 .3 1"/></asset>
+  <worldbody><light pos="1 -1 3" dir="-.3 .3 -1" attenuation="1 .05 .02"/>
+    <light pos="-2 -2 3" dir="2 2 -3" directional="true" diffuse=".3 .3 .3"/>
+    <camera name="c" pos="0 -2 1.2" xyaxes="1 0 0 0 .5 .86" fovy="50"/>
+    <geom type="plane" size="2 2 .1"/><geom type="sphere" size=".2" pos=".6 0 .3" material="shiny"/>
+    <geom type="box" size=".15 .2 .25" pos="0 0 .3" material="cube" euler="0 20 30"/>
+    <geom type="capsule" size=".1 .2" pos="-.6 .3 .3" material="glow" euler="0 30 0"/></worldbody></mujoco>)";
+
+TEST(Colour, IsThatOfMujocosRendererWithoutShadows) {
+  EXPECT_LT(MeanError(GraspModel("hammer"), "overview", false), 8);
+  EXPECT_LT(MeanError(ModelFromText(kMaterials), "c", false), 3);
+}
+
+TEST(Colour, OfTheSkyIsThatOfMujocosRenderer) {
+  EXPECT_LT(MeanError(ModelFromText(kMaterials), "c", true), 1.5);
+}
+
+TEST(Colour, FollowsLightsThatMove) {
+  const ModelPtr model = ModelFromText(
+      "<mujoco><worldbody><camera name='c' pos='0 0 2'/><geom type='plane' size='1 1 1'/>"
+      "<body name='lamp' mocap='true' pos='-.5 0 1'><light pos='0 0 0' dir='0 0 -1' cutoff='20'/></body>"
+      "</worldbody></mujoco>");
+  const auto brightest = [&](const Picture& picture) {
+    const auto most = std::max_element(picture.rgb.begin(), picture.rgb.end());
+    return static_cast<int>((most - picture.rgb.begin()) / 3 % 160);
+  };
+  const DataPtr data = AtRest(model);
+  const int left = brightest(Render(model, data.get(), "c", ColourConfig()));
+  data->mocap_pos[0] = 0.5;
+  mj_forward(model.get(), data.get());
+  EXPECT_GT(brightest(Render(model, data.get(), "c", ColourConfig())), left + 40);
+  // Without poses lights stay where they are at qpos0.
+  SceneView still = ViewOf(model.get(), data.get());
+  still.light_xpos = still.light_xdir = nullptr;
+  EXPECT_EQ(brightest(Render(model, data.get(), "c", ColourConfig(), &still)), left);
+}
+
+TEST(Colour, IsTheSameForAnyNumberOfThreadsAndLeavesDepthAsItIs) {
+  const ModelPtr model = GraspModel("mug");
+  const mjModel* models[] = {model.get()};
+  std::vector<DataPtr> data;
+  std::vector<SceneView> views;
+  for (uint32_t i = 0; i < 6; ++i) {
+    data.emplace_back(mj_makeData(model.get()));
+    RandomiseNearHome(*model, data.back().get(), RandomStream(9, "colour").At(i, 0));
+    views.push_back(ViewOf(model.get(), data.back().get()));
+  }
+  const RenderConfig config = ColourConfig(50, 40);
+  const size_t count = 6 * 50 * 40;
+  std::vector<uint8_t> one(3 * count), three(3 * count);
+  std::vector<uint16_t> with(count), without(count);
+  BatchRenderer::Make(config, "depth", models, 1)->Render(views, {.depth_u16 = with.data(), .rgb = one.data()});
+  BatchRenderer::Make(config, "depth", models, 3)->Render(views, {.rgb = three.data()});
+  BatchRenderer::Make(config, "depth", models, 1)->Render(views, {.depth_u16 = without.data()});
+  EXPECT_EQ(one, three);
+  EXPECT_EQ(with, without);
+}
+
+TEST(Colour, MustBeAskedForInTheConfig) {
+  const ModelPtr model = GraspModel("mug");
+  const DataPtr data = AtRest(model);
+  EXPECT_THROW(Render(model, data.get(), "depth", RenderConfig{}), InternalError);
+}
+
+ModelPtr TexturedModel() {
+  return ModelFromText(
+      "<mujoco><asset><texture name='flat' type='2d' builtin='checker' width='8' height='8' rgb1='1 0 0' rgb2='0 0 1'/>"
+      "<texture name='same' type='2d' builtin='checker' width='8' height='8' rgb1='1 0 0' rgb2='0 0 1'/>"
+      "<texture name='cube' type='cube' builtin='flat' width='8' height='48' rgb1='0 1 0' rgb2='0 0 0'/></asset>"
+      "<worldbody><geom size='1'/></worldbody></mujoco>");
+}
+
+TEST(Texture, RepeatsAndFilters) {
+  const Texture texture(*TexturedModel(), 0);
+  const Rgb a = texture.Look(0.25f, 0.25f, 1), b = texture.Look(0.75f, 0.25f, 1);
+  EXPECT_NEAR(a.r + b.r, 1, 1e-5);
+  EXPECT_NEAR(a.b + b.b, 1, 1e-5);
+  EXPECT_NEAR(std::abs(a.r - b.r), 1, 1e-5);
+  const Rgb far = texture.Look(-3.75f, 5.25f, 1);
+  EXPECT_NEAR(far.r, a.r, 1e-4);
+  // Seen from so far that the whole texture is one pixel, it is its mean.
+  EXPECT_NEAR(texture.Look(0.25f, 0.25f, 1000).r, 0.5, 0.01);
+  // Half-way between two texels of different colour, their mean.
+  EXPECT_NEAR(texture.Look(0.5f, 0.25f, 1).r, 0.5, 0.01);
+}
+
+TEST(Texture, OfACubeIsSeenInEveryDirection) {
+  const Texture texture(*TexturedModel(), 2);
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const float sign : {-1.0f, 1.0f}) {
+      float d[3] = {0.3f, -0.2f, 0.1f};
+      d[axis] = sign;
+      const Rgb colour = texture.LookCube(d[0], d[1], d[2]);
+      EXPECT_GE(colour.g, colour.r);
+    }
+  }
+}
+
+TEST(TextureLibrary, SharesEqualImages) {
+  const ModelPtr a = TexturedModel(), b = TexturedModel();
+  TextureLibrary library;
+  EXPECT_EQ(library.Add(*a, 0), library.Add(*a, 1));
+  EXPECT_EQ(library.Add(*a, 0), library.Add(*b, 0));
+  EXPECT_NE(library.Add(*a, 0), library.Add(*a, 2));
+}
+
+}  // namespace
+}  // namespace gripstream
