@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -73,6 +74,17 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   throw RunError(path + ": " + std::strerror(errno));
 }
 
+// CLI11 would only say that a subcommand is required.
+void RefuseUnknownCommand(const CLI::App& app, const std::string& word) {
+  if (word.empty() || word[0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  std::string expected = "one of";
+  for (const std::string& name : names) expected += " " + name;
+  throw InputError("command line", "command", word, expected);
+}
+
 int Main(int argc, char** argv) {
   StartLog("gripstream");
   if (argc > 1 && std::string(argv[1]) == "sim_server") BecomeRole("gripstream-sim", argc, argv);
@@ -92,6 +104,7 @@ int Main(int argc, char** argv) {
   AddBench(app, bench, action);
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
+  if (argc > 1) RefuseUnknownCommand(app, argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

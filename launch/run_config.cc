@@ -40,6 +40,7 @@ RunConfig Check(const ConfigFile& file) {
   file.Read(config);
   RefuseWhatIsNotBuilt(config, file.Name());
   CheckSizes(config, file.Name());
+  config.wire.Check(file.Name());
   return config;
 }
 
