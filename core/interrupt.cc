@@ -9,18 +9,16 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
 
-void OnSignal(int signal_number) {
-  if (interrupted.exchange(true)) {
-    std::signal(signal_number, SIG_DFL);
-    std::raise(signal_number);
-  }
-}
+// A terminal sends Ctrl-C to launcher and roles alike, and the launcher then sends SIGTERM to its roles: only the same
+// signal twice is somebody's impatience. SA_RESETHAND sees to that: the second one meets the default action.
+void OnSignal(int) { interrupted = true; }
 
 }  // namespace
 
 void CatchInterrupts() {
   struct sigaction action {};
   action.sa_handler = OnSignal;
+  action.sa_flags = SA_RESETHAND;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);

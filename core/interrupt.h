@@ -5,7 +5,7 @@
 
 namespace gripstream {
 
-// From now on SIGINT and SIGTERM set the flag; a second one of either kind ends the process at once.
+// From now on SIGINT and SIGTERM set the flag; the same signal a second time ends the process at once.
 void CatchInterrupts();
 // A role that ends when its launcher says so, not when the terminal sends Ctrl-C to everybody at once.
 void IgnoreCtrlC();
