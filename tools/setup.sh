@@ -50,7 +50,7 @@ wheels() {
     return
   fi
   say "Wheels: installing ${wanted} into $venv"
-  "$venv/bin/pip" install --disable-pip-version-check --quiet "${pip_flags[@]}" "$@"
+  "$venv/bin/pip" install --disable-pip-version-check --no-warn-conflicts --quiet "${pip_flags[@]}" "$@"
   printf '%s\n' "$wanted" >"$stamp"
 }
 
@@ -70,6 +70,9 @@ install_wheels() {
   if [[ ${1:-} == --tests ]]; then
     pip_flags=()
     wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION"
+    pip_flags=(--no-deps)  # only the model files inside these are used
+    wheels models "dm-control==$DM_CONTROL_VERSION" "gymnasium==$GYMNASIUM_VERSION" \
+      "gymnasium-robotics==$GYMNASIUM_ROBOTICS_VERSION" "robosuite==$ROBOSUITE_VERSION"
   fi
 }
 

@@ -1,0 +1,10 @@
+"""Reads a TensorBoard event folder with TensorBoard's own reader and prints tag, step and value of every scalar."""
+import sys
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+accumulator = EventAccumulator(sys.argv[1])
+accumulator.Reload()
+for tag in sorted(accumulator.Tags()["scalars"]):
+    for event in accumulator.Scalars(tag):
+        print(tag, event.step, f"{event.value:.6g}")
