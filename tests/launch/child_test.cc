@@ -38,7 +38,8 @@ TEST(Child, AProgramThatIsNotThereIsNamed) {
     Child child("simulator 3", {"/no/such/program"});
     FAIL() << "started";
   } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("simulator 3"), testing::HasSubstr("/no/such/program")));
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("simulator 3"), testing::HasSubstr("/no/such/program")));
   }
 }
 

@@ -41,11 +41,26 @@ TEST(RunConfig, RolesAgreeWhateverTheFolderTheAddressAndTheCourse) {
 
 TEST(RunConfig, NamesThatScriptsRelyOnAreThere) {
   const std::string reference = ToReference(RunConfig{});
-  for (const char* key :
-       {"run.dir", "run.seed", "run.deterministic", "train.iterations", "sim.processes", "sim.envs",
-        "sim.reserve_bytes_per_env", "render.width", "render.height", "render.backend", "wire.transport",
-        "wire.deadline_s", "runtime.mode", "runtime.max_staleness", "runtime.inference", "physics.backend", "task.name",
-        "task.model", "policy.name", "learner.processes"}) {
+  for (const char* key : {"run.dir",
+                          "run.seed",
+                          "run.deterministic",
+                          "train.iterations",
+                          "sim.processes",
+                          "sim.envs",
+                          "sim.reserve_bytes_per_env",
+                          "render.width",
+                          "render.height",
+                          "render.backend",
+                          "wire.transport",
+                          "wire.deadline_s",
+                          "runtime.mode",
+                          "runtime.max_staleness",
+                          "runtime.inference",
+                          "physics.backend",
+                          "task.name",
+                          "task.model",
+                          "policy.name",
+                          "learner.processes"}) {
     EXPECT_THAT(reference, testing::HasSubstr("`" + std::string(key) + "`"));
   }
 }
