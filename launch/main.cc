@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 
@@ -13,6 +14,7 @@
 #include "launch/commands.h"
 #include "launch/supervisor.h"
 #include "launch/version.h"
+#include "sim_server/render_model.h"
 
 namespace gripstream {
 namespace {
@@ -64,6 +66,27 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
 }
 
+void AddRender(CLI::App& app, RenderModelOptions& options, Action& action) {
+  CLI::App* command = app.add_subcommand("render", "Render one picture of any MuJoCo model");
+  command->add_option("model", options.model, "MJCF file")->required();
+  command->add_option("--camera", options.camera, "camera; the model's first by default");
+  command->add_option("--modalities", options.modalities, "depth, rgb, seg, normals, separated by commas")
+      ->delimiter(',');
+  command->add_option("-o,--output", options.output, "PNG file")->capture_default_str();
+  command->add_option("--backend", options.backend, "cpu, or mujoco for MuJoCo's own renderer")
+      ->check(CLI::IsMember({"cpu", "mujoco"}));
+  command->add_option("--width", options.width_px, "pixels")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_option("--height", options.height_px, "pixels")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_option("--far", options.far_m, "depth range in metres")->check(CLI::Range(0.02, 6.5535));
+  command->callback([&] {
+    action = [&] {
+      RenderModel(options);
+      std::printf("%s\n", options.output.c_str());
+      return kExitOk;
+    };
+  });
+}
+
 // One role by itself is its own program; it takes the rest of the command line as it is.
 [[noreturn]] void BecomeRole(const std::string& program, int argc, char** argv) {
   std::vector<char*> arguments(argv + 1, argv + argc);
@@ -96,11 +119,13 @@ int Main(int argc, char** argv) {
   TrainArguments train, describe;
   EvalArguments eval;
   BenchArguments bench;
+  RenderModelOptions render;
   Action action;
   train.command_line.assign(argv, argv + argc);
   AddTrain(app, train, action);
   AddEval(app, eval, action);
   AddDescribe(app, describe, action);
+  AddRender(app, render, action);
   AddBench(app, bench, action);
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
