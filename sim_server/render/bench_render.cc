@@ -186,6 +186,7 @@ class Bench {
     AddThreads();
     AddPixels();
     AddMeshes();
+    AddColour();
     rows_.push_back(NotMeasured("depth 160x120 on an H200, millions/s", "1 million/s", 1, "no device"));
     return rows_;
   }
@@ -270,6 +271,28 @@ class Bench {
       pair.peer *= 4800e-6;
       rows_.push_back(RowOf("pixels per second at " + Size(80 * scale, 60 * scale), pair, "ours at 80x60", 1.0,
                             "million pixels/s"));
+    }
+  }
+
+  // Colour without shadows for both.
+  void AddColour() {
+    const std::string name = "colour 320x240, 1 thread";
+    try {
+      RenderConfig config = Config(320, 240);
+      config.colour = true;
+      CpuRenderer ours(config, options_.camera, models_, 1, AvailableKernels().front());
+      MujocoRenderer peer(config, options_.camera, models_, MujocoRenderer::Shadows::kNone);
+      const size_t few = std::min<size_t>(8, scenes_.Views().size());
+      std::vector<uint8_t> rgb(few * 3 * 320 * 240);
+      const auto work = [&](BatchRenderer& renderer) {
+        return [&] { renderer.Render(scenes_.Views().first(few), {.rgb = rgb.data()}); };
+      };
+      rows_.push_back(RowOf(
+          name,
+          Alternate(options_, ThreadSeconds, static_cast<int>(few), work(ours), static_cast<int>(few), work(peer)),
+          "MuJoCo OSMesa", 20));
+    } catch (const RunError& error) {
+      rows_.push_back(NotMeasured(name, "MuJoCo OSMesa", 20, error.what()));
     }
   }
 

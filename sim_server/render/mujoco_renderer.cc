@@ -142,15 +142,15 @@ double ToMetres(double window, const mjrContext& context, const mjvGLCamera& cam
   return metres < far_m ? metres : 0.0;
 }
 
-enum class Pass { kColour, kDepth, kSegmentation };
+enum class Pass { kColour, kPlainColour, kDepth, kSegmentation };  // plain: without shadows and reflections
 
 // Draws the scene and reads it back; null buffers are not read. MuJoCo's rows start at the bottom.
 void DrawScene(mjvScene& scene, const mjrContext& context, Pass pass, int width, int height, unsigned char* rgb,
                float* depth) {
   // Sky, haze and shadows are for colour; the sky would even leave its own depth.
-  for (const mjtRndFlag flag : {mjRND_SHADOW, mjRND_REFLECTION, mjRND_SKYBOX, mjRND_HAZE}) {
-    scene.flags[flag] = pass == Pass::kColour ? 1 : 0;
-  }
+  const bool colour = pass == Pass::kColour || pass == Pass::kPlainColour;
+  scene.flags[mjRND_SHADOW] = scene.flags[mjRND_REFLECTION] = pass == Pass::kColour ? 1 : 0;
+  scene.flags[mjRND_SKYBOX] = scene.flags[mjRND_HAZE] = colour ? 1 : 0;
   scene.flags[mjRND_SEGMENT] = scene.flags[mjRND_IDCOLOR] = pass == Pass::kSegmentation ? 1 : 0;
   const mjrRect viewport = {0, 0, width, height};
   mjr_render(viewport, &scene, &context);
@@ -174,8 +174,8 @@ std::vector<int32_t> GeomsBySegment(const mjvScene& scene) {
 }  // namespace
 
 MujocoRenderer::MujocoRenderer(const RenderConfig& config, const std::string& camera,
-                               std::span<const mjModel* const> models)
-    : config_(config), gl_(std::make_unique<GlContext>(config.width, config.height)) {
+                               std::span<const mjModel* const> models, Shadows shadows)
+    : config_(config), shadows_(shadows), gl_(std::make_unique<GlContext>(config.width, config.height)) {
   gl_->MakeCurrent();
   for (const mjModel* model : models) {
     if (!contexts_.contains(model)) contexts_[model] = std::make_unique<ModelContext>(*model, camera, config);
@@ -200,8 +200,8 @@ class MujocoRenderer::ImageWriter {
         rgb_(size_t{3} * width_ * height_),
         depth_(size_t{1} * width_ * height_) {}
 
-  void Colour(uint8_t* out) {
-    Draw(Pass::kColour, rgb_.data(), nullptr);
+  void Colour(Shadows shadows, uint8_t* out) {
+    Draw(shadows == Shadows::kNone ? Pass::kPlainColour : Pass::kColour, rgb_.data(), nullptr);
     for (int y = 0; y < height_; ++y) std::copy_n(rgb_.data() + 3 * From(0, y), 3 * width_, out + 3 * At(0, y));
   }
 
@@ -253,7 +253,7 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
     found->second->Update(scenes[i]);
     ImageWriter image(*found->second, config_);
     const size_t at = i * count;
-    if (targets.rgb) image.Colour(targets.rgb + 3 * at);
+    if (targets.rgb) image.Colour(shadows_, targets.rgb + 3 * at);
     if (targets.depth_u16 || targets.depth_f32) {
       image.Depth(targets.depth_u16 ? targets.depth_u16 + at : nullptr,
                   targets.depth_f32 ? targets.depth_f32 + at : nullptr);

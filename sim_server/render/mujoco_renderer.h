@@ -16,7 +16,9 @@ namespace gripstream {
 
 class MujocoRenderer : public BatchRenderer {
  public:
-  MujocoRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models);
+  enum class Shadows { kNone, kOfLights };  // in colour images
+  MujocoRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models,
+                 Shadows shadows = Shadows::kOfLights);
   ~MujocoRenderer() override;
   void Render(std::span<const SceneView> scenes, const RenderTargets& targets) override;
 
@@ -26,6 +28,7 @@ class MujocoRenderer : public BatchRenderer {
   class ImageWriter;
 
   RenderConfig config_;
+  Shadows shadows_;
   std::unique_ptr<GlContext> gl_;
   std::unordered_map<const mjModel*, std::unique_ptr<ModelContext>> contexts_;
 };

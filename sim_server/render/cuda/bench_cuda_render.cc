@@ -1,0 +1,100 @@
+// bench_cuda_render MODEL.xml CAMERA [ENVIRONMENTS]: depth images per second on a CUDA device.
+//
+// Prints a line per image size: uint16 depth into a buffer on the device and into page-locked host memory, poses
+// gathered from MuJoCo's arrays and uploaded for every image. Without a device it says so and succeeds.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "sim_server/render/cuda/tile_renderer.h"
+
+namespace gripstream {
+namespace {
+
+struct ModelDeleter {
+  void operator()(mjModel* model) const { mj_deleteModel(model); }
+};
+struct DataDeleter {
+  void operator()(mjData* data) const { mj_deleteData(data); }
+};
+
+// The model's first key frame with every hinge moved up to 0.35 rad, differently in each environment.
+std::unique_ptr<mjData, DataDeleter> Posed(const mjModel& model, uint32_t env) {
+  std::unique_ptr<mjData, DataDeleter> data(mj_makeData(&model));
+  if (model.nkey > 0) mj_resetDataKeyframe(&model, data.get(), 0);
+  Rng rng = RandomStream(1, "bench_cuda_render").At(env, 0);
+  for (int j = 0; j < model.njnt; ++j) {
+    if (model.jnt_type[j] == mjJNT_HINGE) data->qpos[model.jnt_qposadr[j]] += rng.Uniform(-0.35f, 0.35f);
+  }
+  mj_kinematics(&model, data.get());
+  mj_camlight(&model, data.get());
+  return data;
+}
+
+// Images per second, best of 5 runs of at least 0.5 s after a warm-up.
+double Rate(BatchRenderer& renderer, std::span<const SceneView> scenes, uint16_t* depth) {
+  using Clock = std::chrono::steady_clock;
+  renderer.Render(scenes, {.depth_u16 = depth});
+  double best = 0;
+  for (int run = 0; run < 5; ++run) {
+    const Clock::time_point start = Clock::now();
+    double images = 0, elapsed_s = 0;
+    while (elapsed_s < 0.5) {
+      renderer.Render(scenes, {.depth_u16 = depth});
+      images += static_cast<double>(scenes.size());
+      elapsed_s = std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    best = std::max(best, images / elapsed_s);
+  }
+  return best;
+}
+
+void Measure(const mjModel& model, const char* camera, std::span<const SceneView> scenes, int width, int height) {
+  RenderConfig config;
+  config.width = width, config.height = height;
+  const mjModel* models[] = {&model};
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  try {
+    TileRenderer renderer(config, camera, models, threads, MakeCudaDevice());
+    const size_t pixels = scenes.size() * width * height;
+    const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, pixels);
+    const DeviceArray<uint16_t> host(renderer.Device(), MemorySide::kHost, pixels);
+    std::printf("depth %dx%d, %zu environments: %.0f images/s into device memory, %.0f into host memory\n", width,
+                height, scenes.size(), Rate(renderer, scenes, device.data()), Rate(renderer, scenes, host.data()));
+  } catch (const InputError& error) {
+    std::printf("depth %dx%d: not measured: no device (%s)\n", width, height, error.what());
+  }
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 3) throw InputError("command line", "usage: bench_cuda_render MODEL.xml CAMERA [ENVIRONMENTS]");
+  char message[500] = "";
+  const std::unique_ptr<mjModel, ModelDeleter> model(mj_loadXML(argv[1], nullptr, message, sizeof message));
+  if (!model) throw InputError(argv[1], message);
+  const int count = argc > 3 ? std::atoi(argv[3]) : 4096;
+  if (count < 1) throw InputError("command line", "ENVIRONMENTS", argv[3], "at least 1");
+  std::vector<std::unique_ptr<mjData, DataDeleter>> data;
+  std::vector<SceneView> scenes;
+  for (int i = 0; i < count; ++i) {
+    // Enough different poses that neighbouring images differ, few enough to be made in a moment.
+    if (i < 256) data.push_back(Posed(*model, static_cast<uint32_t>(i)));
+    scenes.push_back(ViewOf(model.get(), data[static_cast<size_t>(i) % data.size()].get()));
+  }
+  for (const auto& [width, height] : {std::pair{64, 48}, {160, 120}, {320, 240}}) {
+    Measure(*model, argv[2], scenes, width, height);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace gripstream
+
+int main(int argc, char** argv) {
+  return gripstream::RunMain(gripstream::Main, argc, argv);
+}

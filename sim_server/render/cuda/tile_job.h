@@ -1,0 +1,91 @@
+// What the tile kernels read and write: plain pointers into one memory, a GPU's or (for tests) the CPU's.
+//
+//   TileScene, GeomPose -> set-up: one thread per environment and geom -> CameraPose, Surface, MeshPlace
+//                       -> drawing: one block per environment and image tile -> the images asked for
+//
+// N = environments in the job, H, W = image height and width in pixels. Plain values; no thread rule; nothing throws.
+#pragma once
+
+#include <cstdint>
+
+#include "sim_server/render/geom_table.h"
+#include "sim_server/render/surface.h"
+
+namespace gripstream {
+
+// A tile's pixels: a column of kRowsPerThread for each of 4 warps times 32 lanes. 160x120, 64x48 and 320x240 are whole
+// numbers of tiles.
+inline constexpr int kTileThreads = 128;
+inline constexpr int kTileWidth = 32;
+inline constexpr int kRowsPerThread = 6;
+inline constexpr int kTileHeight = kTileThreads / kTileWidth * kRowsPerThread;
+// Surfaces that a tile looks at and keeps in shared memory at a time.
+inline constexpr int kTileChunk = 64;
+
+// A geom of a model that does not change: in drawing order primitives first, opaque before translucent, then meshes.
+struct TileGeom {
+  Shape shape;
+  int32_t id;             // in the model
+  int32_t first_surface;  // among the environment's surfaces; of primitives only
+  float size[3];
+};
+
+struct TileMesh {
+  int32_t geom;  // index among the model's TileGeoms
+  bool translucent;
+  int vertex_count, triangle_count;
+  const float *x, *y, *z;
+  const int32_t* corner[3];
+  const float* normal;
+};
+
+struct TileModel {
+  View view;
+  const TileGeom* geoms;
+  const TileMesh* meshes;
+  int primitive_count, mesh_count;  // of geoms
+  int opaque_surfaces, surface_count;
+};
+
+// A geom's pose as seen from the camera's place along the world's axes.
+struct GeomPose {
+  float centre[3];  // m
+  float axes[9];    // rotation, world from geom, row-major
+};
+
+// The same along the camera's optical axes.
+struct CameraPose {
+  float centre[3];   // m
+  float axis[3][3];  // the geom's axes x, y, z
+};
+
+struct TileScene {
+  int32_t model;
+  float optical_from_world[9];
+};
+
+// Where a mesh can be seen, and the frame that all of its triangles are set up in.
+struct MeshPlace {
+  int x0, x1, y0, y1;
+  float origin_x, origin_y;
+  float ray[3], du, dv;  // of the origin pixel, per pixel
+};
+
+struct TileJob {
+  const TileModel* models;
+  const TileScene* scenes;   // [N]
+  const GeomPose* poses;     // [N, geom_stride]
+  CameraPose* camera_poses;  // [N, geom_stride]
+  Surface* surfaces;         // [N, surface_stride]; `geom` is an index among the model's TileGeoms
+  MeshPlace* mesh_places;    // [N, mesh_stride]
+  int count;                 // N
+  int geom_stride, surface_stride, mesh_stride;
+  int width, height;
+  int tiles_x, tiles_y;
+  uint16_t* depth_u16;    // [N, H, W] or null
+  float* depth_f32;       // [N, H, W] or null
+  int32_t* segmentation;  // [N, H, W] or null
+  float* normals;         // [N, H, W, 3] or null
+};
+
+}  // namespace gripstream

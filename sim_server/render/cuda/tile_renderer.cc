@@ -1,0 +1,238 @@
+#include "sim_server/render/cuda/tile_renderer.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "sim_server/render/camera.h"
+#include "sim_server/render/geom_table.h"
+
+namespace gripstream {
+namespace {
+
+// Device memory that one part may take, environments permitting.
+constexpr size_t kPartBytes = size_t{128} << 20;
+
+int SurfacesOf(Shape shape) {
+  switch (shape) {
+    case Shape::kCapsule:
+      return 3;
+    case Shape::kCylinder:
+      return 2;
+    case Shape::kMesh:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+// Primitives as the CPU renderer draws them, then meshes.
+std::vector<DrawnGeom> InDrawingOrder(const std::vector<DrawnGeom>& geoms) {
+  std::vector<DrawnGeom> ordered;
+  for (const GeomBatch& batch : BatchesOf(geoms)) {
+    for (int i = 0; i < batch.count; ++i) {
+      ordered.push_back(
+          {batch.shape, batch.id[i], batch.translucent, {batch.size[0][i], batch.size[1][i], batch.size[2][i]}});
+    }
+  }
+  std::copy_if(geoms.begin(), geoms.end(), std::back_inserter(ordered),
+               [](const DrawnGeom& geom) { return geom.shape == Shape::kMesh; });
+  return ordered;
+}
+
+View ViewOf(const mjModel& model, int camera_id, const RenderConfig& config) {
+  const Projection p = ProjectionOf(model, camera_id, config.width, config.height);
+  return {config.width,
+          config.height,
+          static_cast<float>(p.fx_px),
+          static_cast<float>(p.fy_px),
+          static_cast<float>(p.cx_px),
+          static_cast<float>(p.cy_px),
+          static_cast<float>(config.near_m),
+          static_cast<float>(config.far_m)};
+}
+
+TileScene SceneOf(const SceneView& scene, int model, int camera_id) {
+  TileScene out;
+  out.model = model;
+  const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
+  // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
+  for (int i = 0; i < 3; ++i) {
+    out.optical_from_world[i] = static_cast<float>(rotation[3 * i]);
+    out.optical_from_world[3 + i] = static_cast<float>(-rotation[3 * i + 1]);
+    out.optical_from_world[6 + i] = static_cast<float>(-rotation[3 * i + 2]);
+  }
+  return out;
+}
+
+GeomPose PoseOf(const SceneView& scene, int camera_id, int geom) {
+  GeomPose pose;
+  for (int i = 0; i < 3; ++i) {
+    pose.centre[i] = static_cast<float>(scene.geom_xpos[3 * geom + i] - scene.cam_xpos[3 * camera_id + i]);
+  }
+  for (int i = 0; i < 9; ++i) pose.axes[i] = static_cast<float>(scene.geom_xmat[9 * geom + i]);
+  return pose;
+}
+
+}  // namespace
+
+TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera,
+                           std::span<const mjModel* const> models, int threads, std::unique_ptr<TileDevice> device,
+                           int most_environments)
+    : width_(config.width), height_(config.height), device_(std::move(device)), parallel_(threads) {
+  std::vector<TileModel> table;
+  for (const mjModel* model : models) {
+    const auto [entry, added] = entries_.try_emplace(model);
+    if (!added) continue;
+    entry->second = {static_cast<int>(table.size()), FindCamera(*model, camera), {}};
+    table.push_back(AddModel(*model, ViewOf(*model, entry->second.camera_id, config), &entry->second));
+  }
+  models_ = Uploaded(table.data(), table.size());
+  const size_t bytes = sizeof(TileScene) + static_cast<size_t>(geom_stride_) * (sizeof(GeomPose) + sizeof(CameraPose)) +
+                       static_cast<size_t>(surface_stride_) * sizeof(Surface) +
+                       static_cast<size_t>(mesh_stride_) * sizeof(MeshPlace) +
+                       static_cast<size_t>(width_) * height_ * sizeof(uint16_t);
+  capacity_ = static_cast<int>(std::clamp<size_t>(kPartBytes / bytes, 1, most_environments));
+  for (Part& part : parts_) part = MakePart();
+}
+
+TileRenderer::~TileRenderer() = default;
+
+template <class T>
+DeviceArray<T> TileRenderer::Uploaded(const T* values, size_t count) {
+  DeviceArray<T> array(*device_, MemorySide::kDevice, count);
+  if (count > 0) device_->Copy(0, array.data(), values, count * sizeof(T));
+  device_->Wait(0);
+  return array;
+}
+
+TileModel TileRenderer::AddModel(const mjModel& model, const View& view, ModelEntry* entry) {
+  std::vector<TileGeom> geoms;
+  std::vector<TileMesh> meshes;
+  TileModel out = {view, nullptr, nullptr, 0, 0, 0, 0};
+  for (const DrawnGeom& geom : InDrawingOrder(DrawnGeoms(model))) {
+    const int index = static_cast<int>(geoms.size());
+    if (geom.shape == Shape::kMesh) meshes.push_back(AddMesh(*library_.Add(model, geom.id), index, geom.translucent));
+    geoms.push_back({geom.shape, geom.id, out.surface_count, {geom.size[0], geom.size[1], geom.size[2]}});
+    entry->geom_ids.push_back(geom.id);
+    out.surface_count += SurfacesOf(geom.shape);
+    if (!geom.translucent) out.opaque_surfaces = out.surface_count;
+  }
+  out.mesh_count = static_cast<int>(meshes.size());
+  out.primitive_count = static_cast<int>(geoms.size()) - out.mesh_count;
+  model_memory_.push_back({Uploaded(geoms.data(), geoms.size()), Uploaded(meshes.data(), meshes.size())});
+  out.geoms = model_memory_.back().geoms.data();
+  out.meshes = model_memory_.back().meshes.data();
+  geom_stride_ = std::max(geom_stride_, static_cast<int>(geoms.size()));
+  surface_stride_ = std::max(surface_stride_, out.surface_count);
+  mesh_stride_ = std::max(mesh_stride_, out.mesh_count);
+  return out;
+}
+
+TileMesh TileRenderer::AddMesh(const MeshAsset& asset, int geom, bool translucent) {
+  MeshMemory& memory = mesh_memory_[&asset];
+  if (!memory.vertices.data()) {
+    std::vector<float> vertices;
+    for (const auto* axis : {&asset.x, &asset.y, &asset.z}) vertices.insert(vertices.end(), axis->begin(), axis->end());
+    std::vector<int32_t> corners;
+    for (const auto& corner : asset.corner) corners.insert(corners.end(), corner.begin(), corner.end());
+    memory = {Uploaded(vertices.data(), vertices.size()), Uploaded(corners.data(), corners.size()),
+              Uploaded(asset.normal.data(), asset.normal.size())};
+  }
+  const float* x = memory.vertices.data();
+  const int32_t* corner = memory.corners.data();
+  const int vertices = asset.vertex_count, triangles = asset.triangle_count;
+  return {geom,
+          translucent,
+          vertices,
+          triangles,
+          x,
+          x + vertices,
+          x + 2 * static_cast<size_t>(vertices),
+          {corner, corner + triangles, corner + 2 * static_cast<size_t>(triangles)},
+          memory.normals.data()};
+}
+
+TileRenderer::Part TileRenderer::MakePart() {
+  const auto n = static_cast<size_t>(capacity_);
+  Part part;
+  part.host_scenes = {*device_, MemorySide::kHost, n};
+  part.scenes = {*device_, MemorySide::kDevice, n};
+  part.host_poses = {*device_, MemorySide::kHost, n * geom_stride_};
+  part.poses = {*device_, MemorySide::kDevice, n * geom_stride_};
+  part.camera_poses = {*device_, MemorySide::kDevice, n * geom_stride_};
+  part.surfaces = {*device_, MemorySide::kDevice, n * surface_stride_};
+  part.mesh_places = {*device_, MemorySide::kDevice, n * mesh_stride_};
+  return part;
+}
+
+void TileRenderer::Gather(std::span<const SceneView> scenes, const Part& part) {
+  parallel_(static_cast<int>(scenes.size()), 32, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+      const ModelEntry& entry = entries_.at(scenes[i].model);
+      part.host_scenes.data()[i] = SceneOf(scenes[i], entry.index, entry.camera_id);
+      GeomPose* pose = part.host_poses.data() + static_cast<int64_t>(i) * geom_stride_;
+      for (const int geom : entry.geom_ids) *pose++ = PoseOf(scenes[i], entry.camera_id, geom);
+    }
+  });
+}
+
+// Where the kernels write images [first, first + count): the target itself, or memory of our own to copy from.
+template <class T>
+T* TileRenderer::Target(T* target, size_t first, size_t count, int channels, DeviceArray<T>* own,
+                        std::vector<Download>* downloads) {
+  if (!target) return nullptr;
+  const size_t per_image = static_cast<size_t>(width_) * height_ * channels;
+  T* images = target + first * per_image;
+  if (device_->IsDeviceMemory(target)) return images;
+  if (!own->data()) *own = {*device_, MemorySide::kDevice, static_cast<size_t>(capacity_) * per_image};
+  downloads->push_back({images, own->data(), count * per_image * sizeof(T)});
+  return own->data();
+}
+
+void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, const RenderTargets& targets,
+                              int queue) {
+  Part& part = parts_[queue];
+  const size_t n = scenes.size();
+  device_->Wait(queue);
+  Gather(scenes, part);
+  device_->Copy(queue, part.scenes.data(), part.host_scenes.data(), n * sizeof(TileScene));
+  if (geom_stride_ > 0) {
+    device_->Copy(queue, part.poses.data(), part.host_poses.data(), n * geom_stride_ * sizeof(GeomPose));
+  }
+  downloads_.clear();
+  const TileJob job = {models_.data(),
+                       part.scenes.data(),
+                       part.poses.data(),
+                       part.camera_poses.data(),
+                       part.surfaces.data(),
+                       part.mesh_places.data(),
+                       static_cast<int>(n),
+                       geom_stride_,
+                       surface_stride_,
+                       mesh_stride_,
+                       width_,
+                       height_,
+                       (width_ + kTileWidth - 1) / kTileWidth,
+                       (height_ + kTileHeight - 1) / kTileHeight,
+                       Target(targets.depth_u16, first, n, 1, &part.depth_u16, &downloads_),
+                       Target(targets.depth_f32, first, n, 1, &part.depth_f32, &downloads_),
+                       Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_),
+                       Target(targets.normals, first, n, 3, &part.normals, &downloads_)};
+  device_->Launch(queue, job);
+  for (const Download& d : downloads_) device_->Copy(queue, d.to, d.from, d.bytes);
+}
+
+void TileRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
+  GS_CHECK(!targets.rgb, "the cuda renderer was asked for colour");
+  for (const SceneView& scene : scenes) {
+    GS_CHECK(entries_.contains(scene.model), "a scene of a model that the renderer was not made with");
+  }
+  int queue = 0;
+  for (size_t first = 0; first < scenes.size(); first += capacity_) {
+    RenderPart(scenes.subspan(first, std::min<size_t>(capacity_, scenes.size() - first)), first, targets, queue);
+    queue = (queue + 1) % kTileQueues;
+  }
+  for (int i = 0; i < kTileQueues; ++i) device_->Wait(i);
+}
+
+}  // namespace gripstream
