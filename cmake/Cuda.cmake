@@ -1,12 +1,12 @@
 # CUDA: used where there is a compiler for it, unless the build is for the sanitizers, which do not know it.
 include(CheckLanguage)
 
-if(NOT CMAKE_CUDA_COMPILER)
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   # The toolkit's own place, which is rarely in PATH.
   find_program(nvcc nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(nvcc)
   if(nvcc)
-    set(CMAKE_CUDA_COMPILER ${nvcc})
+    set(ENV{CUDACXX} ${nvcc})
   endif()
 endif()
 check_language(CUDA)
@@ -39,6 +39,7 @@ endif()
 function(gripstream_cuda target)
   set_target_properties(${target} PROPERTIES CUDA_STANDARD 17 CUDA_RUNTIME_LIBRARY Static)
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --Werror=all-warnings
-      "SHELL:-Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Wno-unused-function,-Werror">)
+    $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>
+    $<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror>)
 endfunction()

@@ -1,0 +1,82 @@
+// Tests sim_server/render/cuda/tile_renderer.h on a CUDA device; skipped where there is none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "sim_server/render/cuda/tile_renderer.h"
+#include "tests/sim_server/render/cuda_comparison.h"
+
+namespace gripstream {
+namespace {
+
+// Why there is no device; empty where there is one.
+std::string WhyNoDevice() {
+  try {
+    MakeCudaDevice();
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+class Cuda : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = WhyNoDevice();
+    if (!why.empty()) GTEST_SKIP() << "not tested: " << why;
+  }
+};
+
+TEST(CudaDevice, WhereThereIsNoneIsRefusedInOneLine) {
+  const std::string why = WhyNoDevice();
+  if (why.empty()) GTEST_SKIP() << "there is a device";
+  EXPECT_THAT(why, testing::HasSubstr("render.backend"));
+  EXPECT_THAT(why, testing::HasSubstr("no CUDA"));
+  EXPECT_EQ(why.find('\n'), std::string::npos);
+}
+
+TEST_F(Cuda, GivesTheCpuRenderersBitsForGraspScenes) {
+  const GraspBatch batch(40);
+  for (const auto& [width, height] : {std::pair{64, 48}, {75, 50}, {160, 120}, {320, 240}}) {
+    RenderConfig config;
+    config.width = width, config.height = height;
+    TileRenderer renderer(config, "depth", batch.pointers, 2, MakeCudaDevice(), 16);
+    ExpectSameImages(renderer, config, "depth", batch.pointers, batch.views);
+  }
+}
+
+TEST_F(Cuda, GivesTheCpuRenderersBitsForMeshesAndHeightFields) {
+  RenderConfig config;
+  config.width = 200, config.height = 150;
+  const ModelPtr model =
+      ModelFromText("<mujoco><asset>" + BumpyMesh("bumpy", 60, 40) + SmallHills("hills") +
+                    "</asset><worldbody><camera name='c' pos='0 -1.1 .8' xyaxes='1 0 0 0 .6 .8' fovy='50'/>"
+                    "<geom type='hfield' hfield='hills' euler='5 -8 20'/><geom type='mesh' mesh='bumpy' pos='0 0 .4'/>"
+                    "<geom type='mesh' mesh='bumpy' pos='.2 -.3 .3' rgba='1 0 0 .5'/></worldbody></mujoco>");
+  DataPtr data(mj_makeData(model.get()));
+  mj_kinematics(model.get(), data.get());
+  mj_camlight(model.get(), data.get());
+  const mjModel* models[] = {model.get()};
+  const SceneView view = ViewOf(model.get(), data.get());
+  TileRenderer renderer(config, "c", models, 1, MakeCudaDevice());
+  ExpectSameImages(renderer, config, "c", models, {&view, 1});
+}
+
+TEST_F(Cuda, GivesTheSameBytesTwiceAndIntoDeviceMemory) {
+  const RenderConfig config;
+  const GraspBatch batch(50);
+  const size_t count = batch.views.size() * config.width * config.height;
+  TileRenderer renderer(config, "depth", batch.pointers, 1, MakeCudaDevice(), 7);
+  std::vector<uint16_t> first(count), second(count), copied(count);
+  renderer.Render(batch.views, {.depth_u16 = first.data()});
+  renderer.Render(batch.views, {.depth_u16 = second.data()});
+  EXPECT_EQ(first, second);
+  const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, count);
+  renderer.Render(batch.views, {.depth_u16 = device.data()});
+  renderer.Device().Copy(0, copied.data(), device.data(), count * sizeof(uint16_t));
+  renderer.Device().Wait(0);
+  EXPECT_EQ(copied, first);
+}
+
+}  // namespace
+}  // namespace gripstream
