@@ -40,11 +40,15 @@ SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeo
 }
 
 MeshJob JobOf(const DrawnGeom& geom, const MeshAsset& mesh) {
-  return {geom.id,           geom.translucent,
-          mesh.vertex_count, mesh.triangle_count,
-          mesh.x.data(),     mesh.y.data(),
-          mesh.z.data(),     {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
-          mesh.normal.data()};
+  return {geom.id,
+          geom.translucent,
+          mesh.vertex_count,
+          mesh.triangle_count,
+          mesh.x.data(),
+          mesh.y.data(),
+          mesh.z.data(),
+          {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
+          {mesh.normal[0].data(), mesh.normal[1].data(), mesh.normal[2].data()}};
 }
 
 }  // namespace
@@ -136,7 +140,9 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   }
   if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals + 3 * offset);
   if (targets.rgb) {
-    table.shader->Shade(table.view, job, canvas, scene.light_xpos, scene.light_xdir, targets.rgb + 3 * offset);
+    Light lights[mjMAXLIGHT];
+    const ShadeJob shade = table.shader->Job(job, scene.light_xpos, scene.light_xdir, targets.rgb + 3 * offset, lights);
+    kernels_.shade(table.view, job, canvas, shade);
   }
 }
 

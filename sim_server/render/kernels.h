@@ -22,7 +22,7 @@ struct MeshJob {
   int vertex_count, triangle_count;
   const float *x, *y, *z;
   const int32_t* corner[3];
-  const float* normal;
+  const float* normal[3];  // [triangle] x, y, z, geom's frame
 };
 
 // Poses of one environment's geoms and camera, and the geoms to draw.
@@ -52,12 +52,16 @@ struct Canvas {
   float* depth_f32;      // [H, W] m, or null
 };
 
+struct ShadeJob;  // shade.h
+
 struct RenderKernels {
   const char* name;
   // Draws the scene and writes the depth images, for which translucent geoms do not count. With `geom` band_rows must
   // be H, and it and inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up
   // once per band.
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
+  // Colours what `render` drew; the canvas must hold geoms and triangles.
+  void (*shade)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job);
 };
 
 // Those this machine can run, the fastest first. The last is plain C++.

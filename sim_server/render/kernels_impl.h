@@ -2,10 +2,12 @@
 // included thus).
 #pragma once
 
+#include "sim_server/render/camera_geoms.h"
 #include "sim_server/render/fill.h"
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/lanes.h"
 #include "sim_server/render/mesh_kernel.h"
+#include "sim_server/render/shade_kernel.h"
 #include "sim_server/render/surface_columns.h"
 #include "sim_server/render/surface_setup.h"
 
@@ -36,31 +38,6 @@ void DrawSurface(const Surface& surface, const Band& band) {
     case SurfaceKind::kBoxThreeFaces:
       return FillSurface<BoxColumn<3>>(surface, band);
   }
-}
-
-// Poses of kLanes geoms in the camera's frame; sizes are left at 0.
-CameraGeoms ToCamera(const SceneJob& scene, const int* ids) {
-  float centre[3][kLanes], axes[9][kLanes];
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const double* x = scene.geom_xpos + 3 * ids[lane];
-    const double* r = scene.geom_xmat + 9 * ids[lane];
-    for (int i = 0; i < 3; ++i) centre[i][lane] = static_cast<float>(x[i] - scene.camera_xpos[i]);
-    for (int i = 0; i < 9; ++i) axes[i][lane] = static_cast<float>(r[i]);
-  }
-  const double* m = scene.optical_from_world;
-  const auto rotate = [m](Vec3 v) {
-    const auto row = [&](int i) {
-      return Lanes(static_cast<float>(m[3 * i])) * v.x + Lanes(static_cast<float>(m[3 * i + 1])) * v.y +
-             Lanes(static_cast<float>(m[3 * i + 2])) * v.z;
-    };
-    return Vec3{row(0), row(1), row(2)};
-  };
-  const auto axis = [&](int j) {
-    return rotate({Lanes::Load(axes[j]), Lanes::Load(axes[3 + j]), Lanes::Load(axes[6 + j])});
-  };
-  return {rotate({Lanes::Load(centre[0]), Lanes::Load(centre[1]), Lanes::Load(centre[2])}),
-          {axis(0), axis(1), axis(2)},
-          {0.0f, 0.0f, 0.0f}};
 }
 
 // The surfaces of one environment so far.
@@ -257,6 +234,10 @@ void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
   DrawMeshes(view, scene, true, canvas, all);
 }
 
+void Shade(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job) {
+  for (int y = 0; y < view.height; ++y) ShadeRow(view, scene, canvas, job, y);
+}
+
 }  // namespace gripstream::GS_RENDER_ISA
 
 namespace gripstream {
@@ -264,6 +245,6 @@ namespace gripstream {
 #define GS_TEXT2(x) #x
 #define GS_TEXT(x) GS_TEXT2(x)
 extern const RenderKernels GS_RENDER_KERNELS;
-const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render};
+const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render, GS_RENDER_ISA::Shade};
 
 }  // namespace gripstream

@@ -74,6 +74,9 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   __m256i* q = reinterpret_cast<__m256i*>(p);
   _mm256_storeu_si256(q, _mm256_blendv_epi8(_mm256_loadu_si256(q), _mm256_set1_epi32(x), _mm256_castps_si256(mask.m)));
 }
+inline void StoreInt(int32_t* p, Lanes x) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_cvttps_epi32(x.v));
+}
 inline void Store(float* p, Lanes x) {
   _mm256_storeu_ps(p, x.v);
 }

@@ -74,6 +74,10 @@ inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   _mm512_mask_storeu_epi32(p, mask.m, _mm512_set1_epi32(x));
 }
+// Cuts off fractions.
+inline void StoreInt(int32_t* p, Lanes x) {
+  _mm512_storeu_si512(p, _mm512_cvttps_epi32(x.v));
+}
 inline void Store(float* p, Lanes x) {
   _mm512_storeu_ps(p, x.v);
 }

@@ -76,6 +76,9 @@ GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   if (mask.m) *p = x;
 }
+GS_HOST_DEVICE inline void StoreInt(int32_t* p, Lanes x) {
+  *p = static_cast<int32_t>(x.v);
+}
 GS_HOST_DEVICE inline void Store(float* p, Lanes x) {
   *p = x.v;
 }

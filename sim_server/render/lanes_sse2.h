@@ -78,6 +78,9 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   const __m128 old = _mm_castsi128_ps(_mm_loadu_si128(q));
   _mm_storeu_si128(q, _mm_castps_si128(Blend(mask.m, _mm_castsi128_ps(_mm_set1_epi32(x)), old)));
 }
+inline void StoreInt(int32_t* p, Lanes x) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_cvttps_epi32(x.v));
+}
 inline void Store(float* p, Lanes x) {
   _mm_storeu_ps(p, x.v);
 }

@@ -110,7 +110,8 @@ std::unique_ptr<MeshAsset> ToAsset(const Triangles& t) {
     const bool real = i < static_cast<int>(t.corners.size());
     const std::array<int32_t, 3> corners = real ? t.corners[i] : std::array<int32_t, 3>{0, 0, 0};
     for (int k = 0; k < 3; ++k) asset->corner[k].push_back(corners[k]);
-    for (const float n : UnitNormal(t, corners)) asset->normal.push_back(n);
+    const std::array<float, 3> normal = UnitNormal(t, corners);
+    for (int k = 0; k < 3; ++k) asset->normal[k].push_back(normal[k]);
   }
   return asset;
 }

@@ -23,7 +23,7 @@ struct MeshAsset {
   int triangle_count = 0;          // padded
   std::vector<float> x, y, z;      // vertices in the geom's frame, m
   std::vector<int32_t> corner[3];  // of every triangle, counter-clockwise seen from outside
-  std::vector<float> normal;       // [triangle, 3] unit, geom's frame
+  std::vector<float> normal[3];    // of every triangle: x, y, z, unit, geom's frame
 };
 
 class MeshLibrary {

@@ -29,8 +29,7 @@ Point LocalNormal(const DrawnGeom& geom, const SceneJob& scene, int triangle, Po
     case Shape::kMesh: {
       const MeshJob* mesh = scene.meshes;
       while (mesh->geom != geom.id) ++mesh;
-      const float* n = mesh->normal + 3 * triangle;
-      return {n[0], n[1], n[2]};
+      return {mesh->normal[0][triangle], mesh->normal[1][triangle], mesh->normal[2][triangle]};
     }
   }
   return {0, 0, 0};

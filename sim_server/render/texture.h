@@ -1,53 +1,36 @@
-// Textures ready to be looked up: a pyramid of halved images, so that far surfaces do not flicker.
+// Textures ready to be looked up: a pyramid of halved images, so that far surfaces do not flicker, as planes of floats.
 //
 // Shared by all models that hold equal images. Immutable after construction; safe to share between threads.
 #pragma once
 
 #include <mujoco/mujoco.h>
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-namespace gripstream {
+#include "sim_server/render/shade.h"
 
-struct Rgb {
-  float r, g, b;
-};
+namespace gripstream {
 
 class Texture {
  public:
   Texture(const mjModel& model, int id);
-
-  // Flat textures: (s, t) repeat with period 1, t from the first row on; `texels` is how many texels of the full image
-  // a pixel spans.
-  Rgb Look(float s, float t, float texels) const { return LookFace(0, s, t, texels, true); }
-  // Cube textures, by direction.
-  Rgb LookCube(float x, float y, float z) const;
-  bool IsCube() const { return faces_.size() == 6; }
-  int Width() const { return faces_[0][0].width; }
-  int Height() const { return faces_[0][0].height; }
+  const TextureView& View() const { return view_; }
 
  private:
-  struct Level {
-    int width, height;
-    std::vector<uint8_t> rgb;  // [height, width, 3]
-  };
-  using Pyramid = std::vector<Level>;
+  void AddLevel(int width, int height, std::vector<float> planes);
+  void Halve();
 
-  Rgb LookFace(int face, float s, float t, float texels, bool repeat) const;
-  static Pyramid BuildPyramid(Level full);
-
-  std::vector<Pyramid> faces_;  // one, or six: +x -x +y -y +z -z
+  std::vector<std::vector<float>> levels_;  // [3, face, height, width]
+  TextureView view_ = {};
 };
 
 class TextureLibrary {
  public:
   // The same pointer for equal images. Owned by the library.
-  const Texture* Add(const mjModel& model, int id);
+  const TextureView* Add(const mjModel& model, int id);
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Texture>> by_content_;

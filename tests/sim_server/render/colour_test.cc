@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "sim_server/render/renderer.h"
+#include "sim_server/render/cpu_renderer.h"
+#include "sim_server/render/texture.h"
 #include "tests/sim_server/render/scenes.h"
 
 namespace gripstream {
@@ -123,6 +124,20 @@ TEST(Colour, IsTheSameForAnyNumberOfThreadsAndLeavesDepthAsItIs) {
   EXPECT_EQ(with, without);
 }
 
+TEST(Colour, IsTheSameOnEveryInstructionSet) {
+  const ModelPtr model = ModelFromText(kMaterials);
+  const DataPtr data = AtRest(model);
+  const mjModel* models[] = {model.get()};
+  const RenderConfig config = ColourConfig(75, 50);
+  const SceneView view = ViewOf(model.get(), data.get());
+  std::vector<std::vector<uint8_t>> all;
+  for (const RenderKernels& kernels : AvailableKernels()) {
+    all.emplace_back(3 * 75 * 50);
+    CpuRenderer(config, "c", models, 1, kernels).Render({&view, 1}, {.rgb = all.back().data()});
+    EXPECT_EQ(all.back(), all.front()) << kernels.name;
+  }
+}
+
 TEST(Colour, MustBeAskedForInTheConfig) {
   const ModelPtr model = GraspModel("mug");
   const DataPtr data = AtRest(model);
@@ -137,30 +152,31 @@ ModelPtr TexturedModel() {
       "<worldbody><geom size='1'/></worldbody></mujoco>");
 }
 
-TEST(Texture, RepeatsAndFilters) {
-  const Texture texture(*TexturedModel(), 0);
-  const Rgb a = texture.Look(0.25f, 0.25f, 1), b = texture.Look(0.75f, 0.25f, 1);
-  EXPECT_NEAR(a.r + b.r, 1, 1e-5);
-  EXPECT_NEAR(a.b + b.b, 1, 1e-5);
-  EXPECT_NEAR(std::abs(a.r - b.r), 1, 1e-5);
-  const Rgb far = texture.Look(-3.75f, 5.25f, 1);
-  EXPECT_NEAR(far.r, a.r, 1e-4);
-  // Seen from so far that the whole texture is one pixel, it is its mean.
-  EXPECT_NEAR(texture.Look(0.25f, 0.25f, 1000).r, 0.5, 0.01);
-  // Half-way between two texels of different colour, their mean.
-  EXPECT_NEAR(texture.Look(0.5f, 0.25f, 1).r, 0.5, 0.01);
+// A plane of half-side 1 seen from straight above, lit by nothing but its own glow.
+Picture GlowingPlane(const std::string& repeat, double height_m) {
+  const ModelPtr model = ModelFromText(
+      "<mujoco><visual><headlight active='0'/></visual><asset><texture name='t' type='2d' builtin='checker' width='64' "
+      "height='64' rgb1='1 0 0' rgb2='0 0 1'/><material name='m' texture='t' emission='1' texrepeat='" +
+      repeat + "'/></asset><worldbody><camera name='c' pos='0 0 " + std::to_string(height_m) +
+      "' fovy='53.13010235'/><geom type='plane' size='1 1 1' material='m' rgba='1 1 1 1'/></worldbody></mujoco>");
+  const DataPtr data = AtRest(model);
+  return Render(model, data.get(), "c", ColourConfig(80, 80));
 }
 
-TEST(Texture, OfACubeIsSeenInEveryDirection) {
-  const Texture texture(*TexturedModel(), 2);
-  for (int axis = 0; axis < 3; ++axis) {
-    for (const float sign : {-1.0f, 1.0f}) {
-      float d[3] = {0.3f, -0.2f, 0.1f};
-      d[axis] = sign;
-      const Rgb colour = texture.LookCube(d[0], d[1], d[2]);
-      EXPECT_GE(colour.g, colour.r);
-    }
-  }
+TEST(Texture, OfACheckeredPlaneChangesAtTheRightPlaces) {
+  // From 2 m the image is 2 m wide: the plane fills it, one 2 x 2 checker board.
+  const Picture picture = GlowingPlane("1 1", 2);
+  const auto red = [&](int x, int y) { return picture.rgb[3 * (static_cast<size_t>(y) * 80 + x)]; };
+  EXPECT_EQ(red(20, 20), red(60, 60));
+  EXPECT_EQ(red(20, 60), red(60, 20));
+  EXPECT_EQ(std::abs(red(20, 20) - red(20, 60)), 255);
+  for (int x = 2; x < 38; ++x) EXPECT_EQ(red(x, 20), red(20, 20)) << x;
+  for (int x = 42; x < 78; ++x) EXPECT_EQ(red(x, 20), red(60, 20)) << x;
+}
+
+TEST(Texture, SeenFromFarAwayIsItsMean) {
+  const Picture picture = GlowingPlane("300 300", 2);
+  for (int x = 20; x < 60; ++x) EXPECT_NEAR(picture.rgb[3 * (size_t{40} * 80 + x)], 128, 16);
 }
 
 TEST(TextureLibrary, SharesEqualImages) {

@@ -1,0 +1,241 @@
+// Colours a drawn image: runs of pixels that show one geom, kLanes at a time, in the camera's optical frame.
+//
+// Blinn-Phong lighting per pixel with the geom's analytic normal; see colour.h for the model. Included by kernel files
+// only (see lanes.h).
+#pragma once
+
+#include "sim_server/render/camera_geoms.h"
+#include "sim_server/render/shade.h"
+#include "sim_server/render/surface_setup.h"
+
+namespace gripstream::GS_RENDER_ISA {
+
+struct Colour {
+  Lanes r, g, b;
+};
+GS_HOST_DEVICE inline Colour operator+(Colour a, Colour b) {
+  return {a.r + b.r, a.g + b.g, a.b + b.b};
+}
+GS_HOST_DEVICE inline Colour operator*(Colour a, Colour b) {
+  return {a.r * b.r, a.g * b.g, a.b * b.b};
+}
+GS_HOST_DEVICE inline Colour operator*(Lanes k, Colour a) {
+  return {k * a.r, k * a.g, k * a.b};
+}
+GS_HOST_DEVICE inline Colour ToColour(const float v[3]) {
+  return {v[0], v[1], v[2]};
+}
+GS_HOST_DEVICE inline Vec3 ToVec(const float v[3]) {
+  return {v[0], v[1], v[2]};
+}
+
+GS_HOST_DEVICE inline Vec3 Unit(Vec3 a) {
+  return (Lanes(1.0f) / Sqrt(Max(Dot(a, a), Lanes(1e-30f)))) * a;
+}
+GS_HOST_DEVICE inline Lanes Floor(Lanes x) {
+  const Lanes whole = Trunc(x);
+  return whole - Keep(x < whole, Lanes(1.0f));
+}
+
+// x^n for x in [0, 1] and n >= 1, to about 1 % where it matters: a series for the logarithm, squarings for the power.
+GS_HOST_DEVICE inline Lanes Power(Lanes x, Lanes n) {
+  x = Max(x, Lanes(1e-3f));
+  const Lanes w = (x - Lanes(1.0f)) / (x + Lanes(1.0f)), ww = w * w;
+  const Lanes log =
+      Lanes(2.0f) * w * (Lanes(1.0f) + ww * (Lanes(1.0f / 3) + ww * (Lanes(0.2f) + ww * Lanes(1.0f / 7))));
+  Lanes power = Max(Lanes(1.0f) + n * log * Lanes(1.0f / 256), Lanes(0.0f));
+  for (int i = 0; i < 8; ++i) power = power * power;
+  return power;
+}
+
+// Bilinear look-up at texel coordinates (x, y) of one face; repeating, or held at the border.
+inline Colour LookFace(const TextureView& t, int level, Lanes face, Lanes x, Lanes y, bool repeat) {
+  const Lanes width(static_cast<float>(t.width[level])), height(static_cast<float>(t.height[level]));
+  const Lanes x0 = Floor(x), y0 = Floor(y), zero(0.0f), one(1.0f);
+  const auto wrap = [&](Lanes i, Lanes n) {
+    if (!repeat) return Min(Max(i, zero), n - one);
+    const Lanes wrapped = i - n * Floor(i / n);
+    return Min(Max(wrapped, zero), n - one);
+  };
+  const Lanes fx = x - x0, fy = y - y0;
+  const Lanes column[2] = {wrap(x0, width), wrap(x0 + one, width)};
+  const Lanes row[2] = {wrap(y0, height), wrap(y0 + one, height)};
+  const int64_t plane = int64_t{t.face_count} * t.width[level] * t.height[level];
+  Colour sum = {0.0f, 0.0f, 0.0f};
+  for (int k = 0; k < 4; ++k) {
+    const Lanes weight = (k % 2 ? fx : one - fx) * (k / 2 ? fy : one - fy);
+    int32_t index[kLanes];
+    StoreInt(index, (face * height + row[k / 2]) * width + column[k % 2]);
+    const float* texels = t.planes[level];
+    sum = sum + weight * Colour{Lanes::Gather(texels, index), Lanes::Gather(texels + plane, index),
+                                Lanes::Gather(texels + 2 * plane, index)};
+  }
+  return sum;
+}
+
+// The usual convention of cube maps: the face of the largest coordinate, then the two others over it.
+inline Colour LookCube(const TextureView& t, Vec3 d) {
+  const Lanes ax = Abs(d.x), ay = Abs(d.y), az = Abs(d.z), zero(0.0f);
+  const LaneMask px = zero < d.x, py = zero < d.y, pz = zero < d.z;
+  const LaneMask x_largest = (ay <= ax) & (az <= ax), y_over_z = az <= ay;
+  const auto pick = [&](Lanes x, Lanes y, Lanes z) { return Select(x_largest, x, Select(y_over_z, y, z)); };
+  const Lanes face = pick(Select(px, 0.0f, 1.0f), Select(py, 2.0f, 3.0f), Select(pz, 4.0f, 5.0f));
+  const Lanes s = pick(Select(px, zero - d.z, d.z), d.x, Select(pz, d.x, zero - d.x));
+  const Lanes v = pick(zero - d.y, Select(py, d.z, zero - d.z), zero - d.y);
+  const Lanes scale = Lanes(0.5f) / Max(pick(ax, ay, az), Lanes(1e-30f));
+  const Lanes size(static_cast<float>(t.width[0])), half(0.5f);
+  return LookFace(t, 0, face, (s * scale + half) * size - half, (v * scale + half) * size - half, false);
+}
+
+// Texture at a point of the geom's frame. The level of detail is that of the strip's first pixel: texels across a pixel
+// by the side that a slant does not stretch, which is as sharp as anisotropic filters make it.
+inline Colour TextureAt(const Material& m, Vec3 local, float pixel_m) {
+  const TextureView& t = *m.texture;
+  const Lanes x = Lanes(m.scale[0]) * local.x, y = Lanes(m.scale[1]) * local.y;
+  if (t.face_count == 6) return LookCube(t, {x, y, Lanes(m.scale[2]) * local.z});
+  const float across = m.scale[0] * static_cast<float>(t.width[0]), down = m.scale[1] * static_cast<float>(t.height[0]);
+  float texels = pixel_m * (across < down ? across : down);
+  int level = 0;
+  for (; texels > 1.4f && level + 1 < t.level_count; texels *= 0.5f) ++level;
+  const Lanes half(0.5f);
+  return LookFace(t, level, 0.0f, (x - half) * Lanes(static_cast<float>(t.width[level])) - half,
+                  (Lanes(0.0f) - y - half) * Lanes(static_cast<float>(t.height[level])) - half, true);
+}
+
+// Outward normal at a point of the geom's surface, both in its frame; not of unit length.
+inline Vec3 LocalNormal(const DrawnGeom& geom, const SceneJob& scene, const int32_t* triangle, Vec3 p) {
+  const Lanes sx(geom.size[0]), sy(geom.size[1]), sz(geom.size[2]), zero(0.0f), one(1.0f);
+  switch (geom.shape) {
+    case Shape::kPlane:
+      return {zero, zero, one};
+    case Shape::kEllipsoid:
+      return {p.x / (sx * sx), p.y / (sy * sy), p.z / (sz * sz)};
+    case Shape::kCapsule:
+      return {p.x, p.y, p.z - Max(Min(p.z, sy), zero - sy)};
+    case Shape::kCylinder: {
+      // Whichever boundary the point is nearest to: the side or a flat end.
+      const LaneMask side = Abs(Sqrt(p.x * p.x + p.y * p.y) - sx) < Abs(Abs(p.z) - sy);
+      return {Keep(side, p.x), Keep(side, p.y), Select(side, zero, p.z)};
+    }
+    case Shape::kBox: {
+      const Lanes x = Abs(Abs(p.x) - sx), y = Abs(Abs(p.y) - sy), z = Abs(Abs(p.z) - sz);
+      const LaneMask on_x = (x <= y) & (x <= z), on_y = y <= z;
+      return {Keep(on_x, p.x), Select(on_x, zero, Keep(on_y, p.y)), Select(on_x, zero, Select(on_y, zero, p.z))};
+    }
+    case Shape::kMesh: {
+      const MeshJob* mesh = scene.meshes;
+      while (mesh->geom != geom.id) ++mesh;
+      return {Lanes::Gather(mesh->normal[0], triangle), Lanes::Gather(mesh->normal[1], triangle),
+              Lanes::Gather(mesh->normal[2], triangle)};
+    }
+  }
+  return {zero, zero, one};
+}
+
+// A pixel's surface in the optical frame.
+struct Facet {
+  Vec3 point, normal, to_eye;
+};
+
+inline Colour LightOn(const Facet& f, const Light& light, const Material& m, Colour colour) {
+  const Lanes zero(0.0f);
+  const Vec3 away = ToVec(light.position) - f.point;
+  Vec3 to_light = (Lanes(-1.0f)) * ToVec(light.direction);
+  Lanes reach(1.0f);
+  if (!light.directional) {
+    const Lanes distance = Sqrt(Dot(away, away));
+    to_light = Unit(away);
+    const float* a = light.attenuation;
+    reach = Lanes(1.0f) / Max(Lanes(a[0]) + distance * (Lanes(a[1]) + distance * Lanes(a[2])), Lanes(1e-6f));
+    if (light.cos_cutoff >= -1) {
+      const Lanes cosine = zero - Dot(to_light, ToVec(light.direction));
+      reach = Keep(Lanes(light.cos_cutoff) <= cosine, reach * Power(cosine, light.exponent));
+    }
+  }
+  const Lanes facing = Max(Dot(f.normal, to_light), zero);
+  Colour sum = colour * (ToColour(light.ambient) + facing * ToColour(light.diffuse));
+  if (m.specular > 0) {
+    const Lanes half = Max(Dot(f.normal, Unit(to_light + f.to_eye)), zero);
+    const Lanes highlight = Keep(zero < facing, Lanes(m.specular) * Power(half, m.exponent));
+    sum = sum + highlight * ToColour(light.specular);
+  }
+  return reach * sum;
+}
+
+// Writes the first `count` lanes as bytes.
+inline void StoreRgb(uint8_t* out, Colour c, int count) {
+  const auto to_byte = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)) * Lanes(255.0f) + Lanes(0.5f); };
+  int32_t channel[3][kLanes];
+  StoreInt(channel[0], to_byte(c.r)), StoreInt(channel[1], to_byte(c.g)), StoreInt(channel[2], to_byte(c.b));
+  for (int i = 0; i < kLanes && i < count; ++i) {
+    for (int k = 0; k < 3; ++k) out[3 * i + k] = static_cast<uint8_t>(channel[k][i]);
+  }
+}
+
+// Directions of a strip's rays, z = 1.
+inline Vec3 RaysOf(const View& view, int x, int y) {
+  return {(Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f - view.cx)) * Lanes(1.0f / view.fx),
+          Lanes((static_cast<float>(y) + 0.5f - view.cy) / view.fy), 1.0f};
+}
+
+inline Colour SkyAt(const ShadeJob& job, Vec3 ray) {
+  if (!job.sky) return {0.0f, 0.0f, 0.0f};
+  const float* m = job.world_from_optical;
+  const auto row = [&](int i) { return Lanes(m[i]) * ray.x + Lanes(m[i + 1]) * ray.y + Lanes(m[i + 2]) * ray.z; };
+  // MuJoCo's sky has its top at +z of the world, a cube map's at +y.
+  return LookCube(*job.sky, {row(0), row(6), Lanes(0.0f) - row(3)});
+}
+
+inline Colour SurfaceColour(const View& view, const SceneJob& scene, const ShadeJob& job, const CameraGeoms& pose,
+                            const DrawnGeom& geom, Vec3 ray, const float* inverse, const int32_t* triangle) {
+  const Lanes depth = Lanes(1.0f) / Lanes::Load(inverse);
+  const Vec3 point = depth * ray, rel = point - pose.centre;
+  const Vec3 local = {Dot(pose.axis[0], rel), Dot(pose.axis[1], rel), Dot(pose.axis[2], rel)};
+  const Vec3 n = LocalNormal(geom, scene, triangle, local);
+  const Facet facet = {point, Unit(n.x * pose.axis[0] + n.y * pose.axis[1] + n.z * pose.axis[2]),
+                       Unit(Lanes(-1.0f) * point)};
+  const Material& m = job.materials[geom.id];
+  const Colour colour = ToColour(m.colour);
+  Colour sum = Lanes(m.emission) * colour;
+  for (int i = 0; i < job.light_count; ++i) sum = sum + LightOn(facet, job.lights[i], m, colour);
+  return m.texture ? sum * TextureAt(m, local, 1.0f / (*inverse * view.fx)) : sum;
+}
+
+inline const DrawnGeom& GeomOf(const SceneJob& scene, int32_t id) {
+  int low = 0, high = scene.geom_count - 1;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    scene.geoms[middle].id < id ? low = middle + 1 : high = middle;
+  }
+  return scene.geoms[low];
+}
+
+inline void ShadeRow(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job, int y) {
+  const int64_t row = int64_t{y} * canvas.stride;
+  uint8_t* out = job.rgb + int64_t{3} * y * view.width;
+  for (int x = 0; x < view.width;) {
+    const int32_t id = canvas.geom[row + x];
+    int end = x + 1;
+    while (end < view.width && canvas.geom[row + end] == id) ++end;
+    if (id < 0) {
+      for (; x < end; x += kLanes) StoreRgb(out + int64_t{3} * x, SkyAt(job, RaysOf(view, x, y)), end - x);
+    } else {
+      int ids[kLanes];
+      for (int& same : ids) same = id;
+      const CameraGeoms pose = ToCamera(scene, ids);
+      const DrawnGeom& geom = GeomOf(scene, id);
+      for (; x < end; x += kLanes) {
+        // Lanes beyond the run may belong to other geoms: their triangles are not this mesh's.
+        int32_t triangle[kLanes];
+        for (int i = 0; i < kLanes; ++i) triangle[i] = x + i < end ? canvas.triangle[row + x + i] : 0;
+        StoreRgb(
+            out + int64_t{3} * x,
+            SurfaceColour(view, scene, job, pose, geom, RaysOf(view, x, y), canvas.inverse_depth + row + x, triangle),
+            end - x);
+      }
+    }
+    x = end;
+  }
+}
+
+}  // namespace gripstream::GS_RENDER_ISA
