@@ -76,46 +76,58 @@ class Scenes {
   std::vector<SceneView> views_;
 };
 
-// Twelve bumpy balls of 2,000 triangles over a table: a scene of meshes alone.
-std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
+// A bumpy ball of 2,000 triangles.
+struct Ball {
+  std::vector<float> vertices;
+  std::vector<int> faces;
+};
+Ball BumpyBall() {
   constexpr int kSlices = 40, kStacks = 26;
-  std::string vertices, faces, geoms;
-  const auto add = [](std::string& text, std::initializer_list<double> values) {
-    for (const double value : values) text += std::to_string(value) + " ";
-  };
-  add(vertices, {0, 0, -0.06, 0, 0, 0.06});
+  Ball ball = {{0, 0, -0.06f, 0, 0, 0.06f}, {}};
   for (int i = 1; i < kStacks; ++i) {
     for (int j = 0; j < kSlices; ++j) {
       const double a = std::numbers::pi * (1.0 * i / kStacks - 0.5), b = 2 * std::numbers::pi * j / kSlices;
       const double r = 0.06 * (1 + 0.1 * std::sin(4 * b) * std::cos(a));
-      add(vertices, {r * std::cos(a) * std::cos(b), r * std::cos(a) * std::sin(b), r * std::sin(a)});
+      for (const double x : {r * std::cos(a) * std::cos(b), r * std::cos(a) * std::sin(b), r * std::sin(a)}) {
+        ball.vertices.push_back(static_cast<float>(x));
+      }
     }
   }
-  const auto at = [](int i, int j) { return static_cast<double>(2 + (i - 1) * kSlices + j % kSlices); };
+  const auto at = [](int i, int j) { return 2 + (i - 1) * kSlices + j % kSlices; };
+  const auto face = [&](int p, int q, int r) { ball.faces.insert(ball.faces.end(), {p, q, r}); };
   for (int j = 0; j < kSlices; ++j) {
-    add(faces, {0, at(1, j + 1), at(1, j)});
-    add(faces, {1, at(kStacks - 1, j), at(kStacks - 1, j + 1)});
+    face(0, at(1, j + 1), at(1, j));
+    face(1, at(kStacks - 1, j), at(kStacks - 1, j + 1));
     for (int i = 1; i + 1 < kStacks; ++i) {
-      add(faces, {at(i, j), at(i, j + 1), at(i + 1, j), at(i, j + 1), at(i + 1, j + 1), at(i + 1, j)});
+      face(at(i, j), at(i, j + 1), at(i + 1, j));
+      face(at(i, j + 1), at(i + 1, j + 1), at(i + 1, j));
     }
   }
+  return ball;
+}
+
+// Twelve such balls over a plane: a scene of meshes.
+std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
+  std::string xml =
+      "<mujoco><worldbody><camera name='c' pos='0 -.6 .5' xyaxes='1 0 0 0 .64 .77' fovy='45'/>"
+      "<geom type='plane' size='1 1 1'/>";
   for (int i = 0; i < 12; ++i) {
-    geoms += "<body pos='" + std::to_string(0.16 * (i % 4) - 0.24) + " " + std::to_string(0.16 * (i / 4) - 0.16) +
-             " .06'><freejoint/><geom type='mesh' mesh='m'/></body>";
+    xml += "<body name='b" + std::to_string(i) + "' pos='" + std::to_string(0.16 * (i % 4) - 0.24) + " " +
+           std::to_string(0.16 * (i / 4) - 0.16) + " .06'><freejoint/></body>";
   }
-  // MuJoCo's parser wants whole numbers for faces.
-  std::string whole;
-  for (size_t i = 0; i < faces.size(); ++i) {
-    if (faces[i] == '.') i = faces.find(' ', i);
-    whole += faces[i];
-  }
-  const std::string xml = "<mujoco><asset><mesh name='m' vertex='" + vertices + "' face='" + whole +
-                          "'/></asset><worldbody><camera name='c' pos='0 -.6 .5' xyaxes='1 0 0 0 .64 .77' fovy='45'/>"
-                          "<geom type='plane' size='1 1 1'/>" +
-                          geoms + "</worldbody></mujoco>";
   char error[300] = "";
-  mjSpec* spec = mj_parseXMLString(xml.c_str(), nullptr, error, sizeof error);
+  mjSpec* spec = mj_parseXMLString((xml + "</worldbody></mujoco>").c_str(), nullptr, error, sizeof error);
   GS_CHECK(spec, error);
+  const Ball ball = BumpyBall();
+  mjsMesh* mesh = mjs_addMesh(spec, nullptr);
+  mjs_setName(mesh->element, "ball");
+  mjs_setFloat(mesh->uservert, ball.vertices.data(), static_cast<int>(ball.vertices.size()));
+  mjs_setInt(mesh->userface, ball.faces.data(), static_cast<int>(ball.faces.size()));
+  for (int i = 0; i < 12; ++i) {
+    mjsGeom* geom = mjs_addGeom(mjs_findBody(spec, ("b" + std::to_string(i)).c_str()), nullptr);
+    geom->type = mjGEOM_MESH;
+    mjs_setString(geom->meshname, "ball");
+  }
   std::unique_ptr<mjModel, ModelDeleter> model(mj_compile(spec, nullptr));
   mj_deleteSpec(spec);
   GS_CHECK(model, "the benchmark's mesh scene does not compile");
