@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds the CUDA renderer, runs its tests, and prints depth images per second on this machine's GPU, in a few minutes:
+#   tools/gpu_check.sh [ENVIRONMENTS]     4096 environments by default
+# Without a GPU the kernels are still built and tested on the CPU, and the figures read "not measured: no device".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+environments=${1:-4096}
+build=build/gpu_check
+[[ -d build/deps/venv ]] || tools/setup.sh
+
+echo "== GPU"
+command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || echo "none that nvidia-smi knows"
+
+echo "== Build: CUDA renderer in $build"
+settings=(-DGRIPSTREAM_CUDA=ON -DGRIPSTREAM_TORCH=OFF "-DGRIPSTREAM_FOLDERS=core;control;wire;envs;sim_server")
+# For the GPU that is here alone, where there is one: quicker to build.
+if capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) && [[ $capability ]]; then
+  settings+=("-DCMAKE_CUDA_ARCHITECTURES=${capability/./}")
+fi
+cmake --preset release -B "$build" "${settings[@]}" >/dev/null
+cmake --build "$build" --target test_render_cuda bench_cuda_render
+
+echo "== Tests: kernels on the CPU, then on the GPU"
+"$build/test_render_cuda" --gtest_brief=1
+if command -v compute-sanitizer >/dev/null && nvidia-smi >/dev/null 2>&1; then
+  echo "== Tests: compute-sanitizer"
+  timeout 120 compute-sanitizer --error-exitcode 1 "$build/test_render_cuda" --gtest_brief=1 \
+    --gtest_filter='Cuda.*Meshes*:Cuda.*Twice*'
+fi
+
+echo "== Depth images per second, $environments environments of the grasp scene"
+"$build/bench_cuda_render" envs/assets/kuka_allegro.xml depth "$environments"
