@@ -18,7 +18,6 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   LearnerRoleOptions options;
   options.run_dir = config.run.dir;
   options.seed = config.run.seed;
-  options.deterministic = config.run.deterministic;
   options.train = config.train;
   options.eval = config.eval;
   options.policy = config.policy;

@@ -21,7 +21,6 @@ namespace gripstream {
 struct LearnerRoleOptions {
   std::string run_dir;
   uint64_t seed = 1;
-  bool deterministic = false;
   TrainConfig train;
   EvalConfig eval;
   PolicyConfig policy;
