@@ -27,12 +27,13 @@ SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index) {
           .render = config.render,
           .task = config.task,
           .seed = config.run.seed,
-          .index = index};
+          .index = index,
+          .groups = config.Groups()};
 }
 
 TaskDescription DescribeTask(const RunConfig& config) {
   SimulatorOptions options = SimulatorOptionsOf(config, 0);
-  options.sim.envs = 1;
+  options.sim.envs = options.groups = 1;
   options.sim.render_threads = options.physics.threads = 1;
   options.sim.reserve_bytes_per_env = 0;
   const Simulator simulator(options);
@@ -51,13 +52,14 @@ std::string RunId(const RunConfig& config) {
 
 void ServeSimulator(const RunConfig& config, int index) {
   Simulator simulator(SimulatorOptionsOf(config, index));
-  const Layout layout(simulator.RecordSpecs(), simulator.Envs());
+  const Layout layout(simulator.RecordSpecs(), simulator.GroupEnvs());
   Join join;
   join.run_id = RunId(config);
   join.spec_hash = layout.Hash();
   join.config_hash = AgreementHash(config);
   join.env_begin = simulator.EnvBegin();
   join.env_count = static_cast<uint32_t>(simulator.Envs());
+  join.groups = static_cast<uint32_t>(simulator.Groups());
   join.pid = static_cast<uint64_t>(getpid());
   join.host = HostName();
   join.name = "simulator " + std::to_string(index);

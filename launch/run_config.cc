@@ -8,15 +8,16 @@ namespace {
 
 // Choices that the file format knows and this version cannot do: refused by name, never silently replaced.
 void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
-  if (config.runtime.mode != "lockstep") {
-    throw InputError(name, "runtime.mode", config.runtime.mode, "lockstep, the only mode of this version");
+  if (config.runtime.mode != "lockstep" && config.runtime.mode != "double_buffered") {
+    throw InputError(name, "runtime.mode", config.runtime.mode,
+                     "lockstep or double_buffered, the modes of this version");
   }
   if (config.runtime.inference != "learner") {
     throw InputError(name, "runtime.inference", config.runtime.inference, "learner, the only place in this version");
   }
   if (config.runtime.max_staleness != 0) {
     throw InputError(name, "runtime.max_staleness", std::to_string(config.runtime.max_staleness),
-                     "0: lockstep is never stale");
+                     "0: the modes of this version are never stale");
   }
   if (config.learner.processes != 1) {
     throw InputError(name, "learner.processes", std::to_string(config.learner.processes), "1 in this version");
@@ -35,11 +36,22 @@ void CheckSizes(const RunConfig& config, const std::string& name) {
   }
 }
 
+// Inference runs over chunks of fixed size, so that grouping changes no bit; a half-batch that is no whole number of
+// chunks would break them.
+void CheckGroups(const RunConfig& config, const std::string& name) {
+  const int groups = config.Groups(), chunk = config.policy.inference_chunk;
+  if (groups == 1 || config.sim.envs % (groups * chunk) == 0) return;
+  throw InputError(name, "sim.envs", std::to_string(config.sim.envs),
+                   "a multiple of 2 x policy.inference_chunk = " + std::to_string(groups * chunk) +
+                       ": runtime.mode double_buffered steps half-batches of whole inference chunks");
+}
+
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
   RefuseWhatIsNotBuilt(config, file.Name());
   CheckSizes(config, file.Name());
+  CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
   return config;
 }

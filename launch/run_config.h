@@ -78,6 +78,8 @@ struct RunConfig {
   }
 
   int TotalEnvs() const { return sim.processes * sim.envs; }
+  // Parts in which a simulator steps its environments.
+  int Groups() const { return runtime.mode == "double_buffered" ? 2 : 1; }
 };
 
 // Reads the file, lays the overrides over it and checks what no single field can: what is not built yet, sizes that

@@ -18,70 +18,119 @@ double Now() {
 }  // namespace
 
 Fleet::Fleet(LearnerEnd& wire, double patience_s) : wire_(wire), patience_s_(patience_s) {
-  for (const PeerInfo& peer : wire_.Peers()) envs_ += static_cast<int>(peer.env_count);
+  const PeerInfo& first = wire_.Peers().front();
+  for (const PeerInfo& peer : wire_.Peers()) {
+    envs_ += static_cast<int>(peer.env_count);
+    if (peer.groups != first.groups) {
+      throw RunError(peer.Describe() + " steps its environments in " + std::to_string(peer.groups) + " groups, " +
+                     first.Describe() + " in " + std::to_string(first.groups));
+    }
+  }
+  for (int group = 0; group < static_cast<int>(first.groups); ++group) {
+    std::vector<EnvRange>& ranges = ranges_.emplace_back();
+    for (size_t peer = 0; peer < wire_.Peers().size(); ++peer) {
+      const EnvRange range = PeerRange(peer, group);
+      if (!ranges.empty() && ranges.back().begin + ranges.back().count == range.begin) {
+        ranges.back().count += range.count;
+      } else {
+        ranges.push_back(range);
+      }
+    }
+  }
+  commanded_s_.resize(ranges_.size());
+}
+
+EnvRange Fleet::PeerRange(size_t peer, int group) const {
+  const PeerInfo& info = wire_.Peers()[peer];
+  const int count = static_cast<int>(info.env_count / info.groups);
+  return {static_cast<int>(info.env_begin) + group * count, count};
 }
 
 void Fleet::Reset(const EpisodeRequest& request, uint64_t policy_version) {
-  for (size_t i = 0; i < wire_.Peers().size(); ++i) {
-    EpisodeRequest own = request;
-    if (i > 0) own.sheet_rows = 0;  // the first simulator's episodes are shown
-    wire_.Send(static_cast<int>(i), CommandKind::kReset, policy_version, own.Encode());
+  for (int group = 0; group < Groups(); ++group) {
+    commanded_s_[static_cast<size_t>(group)] = Now();
+    for (size_t i = 0; i < wire_.Peers().size(); ++i) {
+      EpisodeRequest own = request;
+      if (i > 0 || group > 0) own.sheet_rows = 0;  // the episodes of the first simulator's first group are shown
+      wire_.Send(static_cast<int>(i), CommandKind::kReset, policy_version, own.Encode(), static_cast<uint32_t>(group));
+    }
   }
 }
 
-void Fleet::Step(const torch::Tensor& action, uint64_t policy_version) {
-  GS_CHECK(action.is_contiguous() && action.size(0) == envs_, "actions must be one contiguous [N, A] block");
-  const size_t row_bytes = static_cast<size_t>(action.size(1)) * sizeof(float);
-  const auto* bytes = reinterpret_cast<const std::byte*>(action.const_data_ptr<float>());
+void Fleet::SendRows(CommandKind kind, int group, uint64_t policy_version, std::span<const std::byte> payload,
+                     size_t row_bytes) {
+  commanded_s_[static_cast<size_t>(group)] = Now();
   for (size_t i = 0; i < wire_.Peers().size(); ++i) {
-    const PeerInfo& peer = wire_.Peers()[i];
-    wire_.Send(static_cast<int>(i), CommandKind::kStep, policy_version,
-               {bytes + peer.env_begin * row_bytes, peer.env_count * row_bytes});
+    const EnvRange range = PeerRange(i, group);
+    wire_.Send(
+        static_cast<int>(i), kind, policy_version,
+        payload.subspan(static_cast<size_t>(range.begin) * row_bytes, static_cast<size_t>(range.count) * row_bytes),
+        static_cast<uint32_t>(group));
   }
 }
 
 void Fleet::LoadStates(const std::vector<std::byte>& states, uint64_t policy_version) {
   const size_t env_bytes = states.size() / static_cast<size_t>(envs_);
-  for (size_t i = 0; i < wire_.Peers().size(); ++i) {
-    const PeerInfo& peer = wire_.Peers()[i];
-    wire_.Send(static_cast<int>(i), CommandKind::kLoadState, policy_version,
-               {states.data() + peer.env_begin * env_bytes, peer.env_count * env_bytes});
+  for (int group = 0; group < Groups(); ++group) {
+    SendRows(CommandKind::kLoadState, group, policy_version, states, env_bytes);
   }
 }
 
-void Fleet::ReceiveFrom(int peer, RolloutStore& store, int t, CollectTimes& step_times) {
+void Fleet::Step(int group, const torch::Tensor& action, uint64_t policy_version) {
+  GS_CHECK(action.is_contiguous() && action.size(0) == envs_, "actions must be one contiguous [N, A] block");
+  const auto* bytes = reinterpret_cast<const std::byte*>(action.const_data_ptr<float>());
+  SendRows(CommandKind::kStep, group, policy_version, {bytes, action.nbytes()},
+           static_cast<size_t>(action.size(1)) * sizeof(float));
+}
+
+void Fleet::ReceiveFrom(int peer, int group, RolloutStore& store, int t, CollectTimes& step_times) {
   const Received received = wire_.ReceiveRecord(peer, Wait());
+  const RecordHeader& header = received.header;
+  const EnvRange range = PeerRange(static_cast<size_t>(peer), group);
+  if (header.group != static_cast<uint32_t>(group) || header.env_begin != static_cast<uint32_t>(range.begin)) {
+    throw RunError(wire_.Peers()[static_cast<size_t>(peer)].Describe() + " sent a record of group " +
+                   std::to_string(header.group) + " from environment " + std::to_string(header.env_begin) +
+                   " where group " + std::to_string(group) + " from environment " + std::to_string(range.begin) +
+                   " was due");
+  }
   const Layout& layout = wire_.RecordLayout(peer);
   for (size_t index = 0; index < store.Specs().size(); ++index) {
-    const std::span<std::byte> target =
-        store.Slice(index, t, static_cast<int>(received.header.env_begin), static_cast<int>(received.header.env_count));
+    const std::span<std::byte> target = store.Slice(index, t, range.begin, range.count);
     std::memcpy(target.data(), received.record.data() + layout.Offset(static_cast<int>(index)), target.size());
   }
-  step_times.physics_s = std::max<double>(step_times.physics_s, received.header.physics_s);
-  step_times.observe_s = std::max<double>(step_times.observe_s, received.header.observe_s);
-  step_times.render_s = std::max<double>(step_times.render_s, received.header.render_s);
+  step_times.physics_s = std::max<double>(step_times.physics_s, header.physics_s);
+  step_times.observe_s = std::max<double>(step_times.observe_s, header.observe_s);
+  step_times.render_s = std::max<double>(step_times.render_s, header.render_s);
   wire_.ReleaseRecord(peer, received);
 }
 
-void Fleet::Receive(RolloutStore& store, int t, CollectTimes& times) {
+void Fleet::Receive(int group, RolloutStore& store, int t, CollectTimes& times) {
   const double start = Now();
   CollectTimes step;
-  for (size_t i = 0; i < wire_.Peers().size(); ++i) ReceiveFrom(static_cast<int>(i), store, t, step);
-  const double simulators_s = step.physics_s + step.observe_s + step.render_s;
+  for (size_t i = 0; i < wire_.Peers().size(); ++i) ReceiveFrom(static_cast<int>(i), group, store, t, step);
+  const double end = Now();
+  // A simulator begins with a command when it has it and is done with the one before.
+  const double begun = std::max(commanded_s_[static_cast<size_t>(group)], done_s_);
+  done_s_ = std::min(end, begun + step.physics_s + step.observe_s + step.render_s);
   times.physics_s += step.physics_s;
   times.observe_s += step.observe_s;
   times.render_s += step.render_s;
-  times.wire_s += std::max(0.0, Now() - start - simulators_s);
+  times.wire_s += end - std::max(start, done_s_);
+  times.wait_s += end - start;
+}
+
+void Fleet::ReceiveAll(RolloutStore& store, int t, CollectTimes& times) {
+  for (int group = 0; group < Groups(); ++group) Receive(group, store, t, times);
 }
 
 std::vector<std::byte> Fleet::SaveStates() {
-  for (size_t i = 0; i < wire_.Peers().size(); ++i) {
-    wire_.Send(static_cast<int>(i), CommandKind::kSaveState, 0, {});
-  }
+  for (int group = 0; group < Groups(); ++group) SendRows(CommandKind::kSaveState, group, 0, {}, 0);
   std::vector<std::byte> states;
   for (size_t i = 0; i < wire_.Peers().size(); ++i) {
-    const std::vector<std::byte> part = wire_.ReceiveState(static_cast<int>(i), Wait());
-    states.insert(states.end(), part.begin(), part.end());
+    for (int group = 0; group < Groups(); ++group) {
+      const std::vector<std::byte> part = wire_.ReceiveState(static_cast<int>(i), Wait());
+      states.insert(states.end(), part.begin(), part.end());
+    }
   }
   return states;
 }
@@ -94,19 +143,36 @@ Observation ObservationAt(const RolloutStore& store, int t) {
   return observation;
 }
 
+void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Observation& observation,
+           const ActRequest& request, const ActResult& result) {
+  for (const EnvRange& range : ranges) {
+    const auto part = [&](const torch::Tensor& whole) {
+      return whole.defined() ? whole.narrow(0, range.begin, range.count) : whole;
+    };
+    ActRequest own = request;
+    own.first_env = static_cast<uint32_t>(range.begin);
+    policy.Act({part(observation.proprio), part(observation.depth), part(observation.state)}, own,
+               {part(result.action), part(result.mean), part(result.log_std), part(result.log_prob), part(result.value),
+                part(result.aux)});
+  }
+}
+
 bool CollectRollout(Fleet& fleet, RolloutStore& store, const Policy& policy, uint64_t step, uint64_t policy_version,
                     CollectTimes& times) {
-  for (int t = 0; t < store.Horizon(); ++t) {
-    if (Interrupted()) return false;
-    const double start = Now();
+  int t = 0;
+  for (; t < store.Horizon() && !Interrupted(); ++t) {
     const ActResult result{store.Action()[t],  store.Mean()[t],  store.LogStd()[t],
                            store.LogProb()[t], store.Value()[t], torch::Tensor()};
-    policy.Act(ObservationAt(store, t), {.first_env = 0, .step = step + static_cast<uint64_t>(t)}, result);
-    times.inference_s += Now() - start;
-    fleet.Step(result.action, policy_version);
-    fleet.Receive(store, t + 1, times);
+    for (int group = 0; group < fleet.Groups(); ++group) {
+      if (t > 0) fleet.Receive(group, store, t, times);
+      const double start = Now();
+      ActOn(fleet.Ranges(group), policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
+      times.inference_s += Now() - start;
+      fleet.Step(group, result.action, policy_version);
+    }
   }
-  return true;
+  if (t > 0) fleet.ReceiveAll(store, t, times);
+  return t == store.Horizon();
 }
 
 }  // namespace gripstream

@@ -1,6 +1,11 @@
-// Lock-step collection: the learner's side of one batch of environments that several simulators hold.
+// Collection: the learner's side of one batch of environments that several simulators hold.
 //
-//   all simulators' records -> RolloutStore row t -> one inference over all environments -> actions -> all simulators
+//   simulators' records of group g -> RolloutStore row t -> inference over the group -> actions -> simulators
+//
+// A group is the same part of every simulator's environments. With one group this is lock-step; with two (double
+// buffering) one group is in inference here while the other steps and renders there. Both make the same numbers: a
+// group consists of whole inference chunks, noise is drawn per environment and step, and what is learned from a rollout
+// is learned after it.
 //
 // N = environments over all simulators, in the order of their global ids. One thread. A peer that does not answer, or
 // breaks the protocol, ends the wait with RunError naming it.
@@ -18,42 +23,73 @@
 
 namespace gripstream {
 
-// Where the time of collection went, in seconds; the simulators' parts are those of the slowest one at each step.
+// Where the time of collection went, in seconds. The simulators' parts are those of the slowest one at each step, over
+// all groups; while they work the learner may be acting for another group, so the parts need not add up to the whole.
 struct CollectTimes {
   double physics_s = 0, observe_s = 0, render_s = 0;
-  double wire_s = 0;       // waiting for records beyond what the simulators spent on them, and copying
+  double wire_s = 0;       // waiting for records beyond the simulators' work on them, and copying
   double inference_s = 0;  // acting
+  double wait_s = 0;       // the learner's whole time for records: what the simulators' work cost it, and wire_s
+};
+
+// Environments [begin, begin + count) by their global ids.
+struct EnvRange {
+  int begin = 0;
+  int count = 0;
+  bool operator==(const EnvRange&) const = default;
 };
 
 class Fleet {
  public:
-  // `wire` has all its simulators; every wait of this class lasts at most `patience_s`.
+  // `wire` has all its simulators; every wait of this class lasts at most `patience_s`. Throws RunError when the
+  // simulators do not have the same number of groups.
   Fleet(LearnerEnd& wire, double patience_s);
 
   int Envs() const { return envs_; }
-  // Commands to all simulators; each is answered by one record per simulator.
+  int Groups() const { return static_cast<int>(ranges_.size()); }
+  // The group's environments over all simulators, in order; ranges that touch are joined.
+  const std::vector<EnvRange>& Ranges(int group) const { return ranges_[static_cast<size_t>(group)]; }
+
+  // Commands to all simulators for all groups; each is answered by one record per simulator and group.
   void Reset(const EpisodeRequest& request, uint64_t policy_version);
-  void Step(const torch::Tensor& action, uint64_t policy_version);  // [N, A] float32, contiguous
   void LoadStates(const std::vector<std::byte>& states, uint64_t policy_version);
-  // Waits for one record from every simulator and copies them into row t.
-  void Receive(RolloutStore& store, int t, CollectTimes& times);
+  // The same for one group. `action` is of all environments, [N, A] float32, contiguous; the group's rows are sent.
+  void Step(int group, const torch::Tensor& action, uint64_t policy_version);
+  // Waits for the group's record from every simulator and copies them into row t. Records come in the order of the
+  // commands, so groups are received in the order in which they were commanded.
+  void Receive(int group, RolloutStore& store, int t, CollectTimes& times);
+  void ReceiveAll(RolloutStore& store, int t, CollectTimes& times);
   // Every environment's state, in the order of their global ids, whatever simulator holds it.
   std::vector<std::byte> SaveStates();
 
  private:
-  void ReceiveFrom(int peer, RolloutStore& store, int t, CollectTimes& step_times);
+  EnvRange PeerRange(size_t peer, int group) const;
+  // The same command for each simulator's part of a group; rows are what each environment has of `payload`.
+  void SendRows(CommandKind kind, int group, uint64_t policy_version, std::span<const std::byte> payload,
+                size_t row_bytes);
+  void ReceiveFrom(int peer, int group, RolloutStore& store, int t, CollectTimes& step_times);
   Deadline Wait() const { return Deadline::After(patience_s_); }
 
   LearnerEnd& wire_;
   double patience_s_;
   int envs_ = 0;
+  std::vector<std::vector<EnvRange>> ranges_;  // per group
+  // To tell a simulator's work from the wire's: when each group was last commanded, and when the slowest simulator must
+  // have been done with what it was last commanded. Clock readings.
+  std::vector<double> commanded_s_;
+  double done_s_ = 0;
 };
+
+// Acts for the environments in `ranges`, each of whole inference chunks; `observation` and `result` are of all
+// environments.
+void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Observation& observation,
+           const ActRequest& request, const ActResult& result);
 
 // The observation tensors of row t.
 Observation ObservationAt(const RolloutStore& store, int t);
 
 // Fills rows 0..T from row 0 on, acting by `policy`; `step` counts policy steps since the start of the run and keys the
-// action noise. Returns false when interrupted before the end.
+// action noise. Returns false when interrupted before the end. No record is under way afterwards.
 bool CollectRollout(Fleet& fleet, RolloutStore& store, const Policy& policy, uint64_t step, uint64_t policy_version,
                     CollectTimes& times);
 

@@ -7,56 +7,96 @@
 namespace gripstream {
 namespace {
 
-// One round: each environment plays one episode; results of environments that have ended theirs are ignored.
+// One round: each environment plays one episode; what comes of environments that have ended theirs is ignored.
 class Round {
  public:
-  Round(RolloutStore& store, int count, EvaluationResult& result)
-      : store_(store),
-        open_(static_cast<size_t>(count), true),
-        returns_(static_cast<size_t>(count)),
-        result_(result),
-        remaining_(count) {}
+  Round(const RolloutStore& store, int count) : store_(store), episodes_(static_cast<size_t>(count)) {}
 
-  bool Over() const { return remaining_ == 0; }
-
-  void TakeRow() {
-    const torch::Tensor done = store_.Step("done", 0), success = store_.Step("success", 0);
-    const torch::Tensor reward = store_.Step("reward", 0);
-    const auto* done_kind = done.const_data_ptr<uint8_t>();
-    const auto* succeeded = success.const_data_ptr<uint8_t>();
-    const auto* rewards = reward.const_data_ptr<float>();
-    for (size_t i = 0; i < open_.size(); ++i) {
-      if (!open_[i]) continue;
-      returns_[i] += rewards[i];
-      if (done_kind[i] == static_cast<uint8_t>(DoneKind::kRunning)) continue;
-      End(i, succeeded[i] != 0);
-    }
+  // Whether some of these environments still play.
+  bool Open(const std::vector<EnvRange>& ranges) const {
+    bool open = false;
+    ForEach(ranges, [&](size_t env) { open |= episodes_[env].open; });
+    return open;
   }
 
   // The record after an episode's end belongs to the next one, so who holds which object is noted at the start.
   void NoteObjects() {
     const auto* ids = store_.Step("object_id", 0).const_data_ptr<int32_t>();
-    objects_.assign(ids, ids + open_.size());
+    for (size_t env = 0; env < episodes_.size(); ++env) episodes_[env].object = ids[env];
+  }
+
+  void TakeRow(const std::vector<EnvRange>& ranges) {
+    const torch::Tensor done = store_.Step("done", 0), success = store_.Step("success", 0);
+    const torch::Tensor reward = store_.Step("reward", 0);
+    const auto* done_kind = done.const_data_ptr<uint8_t>();
+    const auto* succeeded = success.const_data_ptr<uint8_t>();
+    const auto* rewards = reward.const_data_ptr<float>();
+    ForEach(ranges, [&](size_t env) {
+      Episode& episode = episodes_[env];
+      if (!episode.open) return;
+      episode.total_reward += rewards[env];
+      episode.open = done_kind[env] == static_cast<uint8_t>(DoneKind::kRunning);
+      episode.success = !episode.open && succeeded[env] != 0;
+    });
+  }
+
+  // Adds the episodes that have ended, in the order of the environments: the sums do not depend on who was first.
+  void AddTo(EvaluationResult& result) const {
+    for (const Episode& episode : episodes_) {
+      if (episode.open) continue;
+      EvaluationResult::PerObject& object = result.objects[episode.object];
+      ++result.episodes;
+      ++object.episodes;
+      result.successes += episode.success;
+      object.successes += episode.success;
+      result.return_mean += episode.total_reward;
+    }
   }
 
  private:
-  void End(size_t env, bool success) {
-    open_[env] = false;
-    --remaining_;
-    ++result_.episodes;
-    result_.successes += success;
-    result_.return_mean += returns_[env];
-    ++result_.objects[objects_[env]].episodes;
-    result_.objects[objects_[env]].successes += success;
+  struct Episode {
+    bool open = true, success = false;
+    double total_reward = 0;
+    int32_t object = 0;
+  };
+
+  // Visits the ranges' environments that take part.
+  template <class Visit>
+  void ForEach(const std::vector<EnvRange>& ranges, Visit&& visit) const {
+    for (const EnvRange& range : ranges) {
+      const size_t end = std::min(static_cast<size_t>(range.begin + range.count), episodes_.size());
+      for (size_t env = static_cast<size_t>(range.begin); env < end; ++env) visit(env);
+    }
   }
 
-  RolloutStore& store_;
-  std::vector<bool> open_;
-  std::vector<double> returns_;
-  std::vector<int32_t> objects_;
-  EvaluationResult& result_;
-  int remaining_;
+  const RolloutStore& store_;
+  std::vector<Episode> episodes_;  // by environment
 };
+
+// Plays until every environment that takes part has ended its episode, or an interrupt. Row 0 of the store holds the
+// first observations; no record is under way afterwards.
+void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, const ActRequest& request, Round& round) {
+  CollectTimes times;
+  ActResult act;
+  act.action = store.Action()[0];
+  std::vector<bool> stepping(static_cast<size_t>(fleet.Groups()), false);  // whose record is under way
+  const auto take = [&](int group) {
+    if (!stepping[static_cast<size_t>(group)]) return;
+    stepping[static_cast<size_t>(group)] = false;
+    fleet.Receive(group, store, 0, times);
+    round.TakeRow(fleet.Ranges(group));
+  };
+  while (round.Open({{0, fleet.Envs()}}) && !Interrupted()) {
+    for (int group = 0; group < fleet.Groups(); ++group) {
+      take(group);
+      if (!round.Open(fleet.Ranges(group))) continue;
+      ActOn(fleet.Ranges(group), policy, ObservationAt(store, 0), request, act);
+      fleet.Step(group, act.action, 0);
+      stepping[static_cast<size_t>(group)] = true;
+    }
+  }
+  for (int group = 0; group < fleet.Groups(); ++group) take(group);
+}
 
 }  // namespace
 
@@ -66,10 +106,8 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
   CollectTimes times;
   const int envs = fleet.Envs();
   RolloutStore store(specs, 1, envs, policy.Shapes().action);
-  ActResult act;
-  act.action = store.Action()[0];
   for (int first = 0; first < request.episodes && !Interrupted(); first += envs) {
-    Round round(store, std::min(envs, request.episodes - first), result);
+    Round round(store, std::min(envs, request.episodes - first));
     const bool show = first == 0 && request.sheet_rows > 0;
     fleet.Reset({.evaluation = true,
                  .seed = request.seed,
@@ -77,14 +115,10 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
                  .sheet_rows = show ? request.sheet_rows : 0,
                  .sheet_path = show ? request.sheet_path : ""},
                 0);
-    fleet.Receive(store, 0, times);
+    fleet.ReceiveAll(store, 0, times);
     round.NoteObjects();
-    while (!round.Over() && !Interrupted()) {
-      policy.Act(ObservationAt(store, 0), {.sample = false, .blank_image = request.blank_image}, act);
-      fleet.Step(act.action, 0);
-      fleet.Receive(store, 0, times);
-      round.TakeRow();
-    }
+    Play(fleet, store, policy, {.sample = false, .blank_image = request.blank_image}, round);
+    round.AddTo(result);
   }
   if (result.episodes > 0) result.return_mean /= result.episodes;
   return result;

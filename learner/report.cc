@@ -40,6 +40,7 @@ Metrics IterationTimes::AsMetrics() const {
           {"time/render_s", collect.render_s},
           {"time/wire_s", collect.wire_s},
           {"time/inference_s", collect.inference_s},
+          {"time/wait_s", collect.wait_s},
           {"time/update_s", update_s},
           {"time/iteration_s", total_s}};
 }

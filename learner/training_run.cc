@@ -92,14 +92,14 @@ void TrainingRun::WriteOutcome() {
 void TrainingRun::StartAnew() {
   CollectTimes ignored;
   fleet_.Reset({}, 0);
-  fleet_.Receive(store_, 0, ignored);
+  fleet_.ReceiveAll(store_, 0, ignored);
   ppo_.Prime(store_);
   if (!options_.eval.at_start) return;
   results_.at_start = EvaluateOnce(fleet_, evaluation_, policy_, false, false);
   std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
   fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
-  fleet_.Receive(store_, 0, ignored);
+  fleet_.ReceiveAll(store_, 0, ignored);
 }
 
 void TrainingRun::TrainUntilDone() {
@@ -189,7 +189,7 @@ void TrainingRun::Resume() {
   results_.at_start = counters.at_start;
   CollectTimes ignored;
   fleet_.LoadStates(EnvStatesOf(checkpoint, path, fleet_.Envs()), static_cast<uint64_t>(iteration_));
-  fleet_.Receive(store_, 0, ignored);
+  fleet_.ReceiveAll(store_, 0, ignored);
 }
 
 }  // namespace gripstream

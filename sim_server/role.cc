@@ -50,8 +50,9 @@ class Simulator::Loop {
       : simulator_(simulator),
         wire_(wire),
         deadline_s_(deadline_s),
-        layout_(simulator.RecordSpecs(), simulator.Envs()),
-        depth_index_(layout_.Index(kDepthTensor)) {}
+        layout_(simulator.RecordSpecs(), simulator.GroupEnvs()),
+        depth_index_(layout_.Index(kDepthTensor)),
+        groups_(static_cast<size_t>(simulator.Groups())) {}
 
   void Run() {
     for (;;) {
@@ -65,7 +66,7 @@ class Simulator::Loop {
           Step(command);
           break;
         case CommandKind::kSaveState:
-          SaveState();
+          SaveState(command);
           break;
         case CommandKind::kLoadState:
           LoadState(command);
@@ -77,28 +78,37 @@ class Simulator::Loop {
   }
 
  private:
-  EnvBatch& Envs() { return *simulator_.envs_; }
+  // What a group remembers between commands, besides its environments.
+  struct Group {
+    uint64_t step = 0;
+    std::unique_ptr<EpisodeSheet> sheet;
+  };
+
+  EnvBatch& EnvsOf(const Command& command) { return *simulator_.groups_[command.group]; }
+  Group& GroupOf(const Command& command) { return groups_[command.group]; }
 
   void Reset(const Command& command) {
     wire_.SetStage("resetting");
     const EpisodeRequest request = EpisodeRequest::Decode(command.payload);
     Stopwatch watch;
-    Envs().Reset({.mode = request.evaluation ? ResetRequest::Mode::kEval : ResetRequest::Mode::kTrain,
-                  .first_episode = request.first_episode,
-                  .eval_seed = request.seed,
-                  .total_envs = static_cast<uint32_t>(simulator_.options_.sim.processes * simulator_.Envs())});
-    sheet_.reset();
+    EnvsOf(command).Reset({.mode = request.evaluation ? ResetRequest::Mode::kEval : ResetRequest::Mode::kTrain,
+                           .first_episode = request.first_episode,
+                           .eval_seed = request.seed,
+                           .total_envs = static_cast<uint32_t>(simulator_.options_.sim.processes * simulator_.Envs())});
+    Group& group = GroupOf(command);
+    group.step = 0;
+    group.sheet.reset();
     if (request.sheet_rows > 0) {
-      sheet_ = std::make_unique<EpisodeSheet>(Envs(), simulator_.options_.render, simulator_.options_.task.camera,
-                                              static_cast<int>(request.sheet_rows), request.sheet_path);
+      group.sheet =
+          std::make_unique<EpisodeSheet>(EnvsOf(command), simulator_.options_.render, simulator_.options_.task.camera,
+                                         static_cast<int>(request.sheet_rows), request.sheet_path);
     }
-    step_ = 0;
-    Publish(command.policy_version, watch);
+    Publish(command, watch);
   }
 
   void Step(const Command& command) {
     wire_.SetStage("stepping physics");
-    const size_t expected = simulator_.ActionSpec().Bytes() * static_cast<size_t>(simulator_.Envs());
+    const size_t expected = simulator_.ActionSpec().Bytes() * static_cast<size_t>(simulator_.GroupEnvs());
     if (command.payload.size() != expected) {
       throw RunError("step command of " + std::to_string(command.payload.size()) + " bytes of actions, expected " +
                      std::to_string(expected));
@@ -106,63 +116,69 @@ class Simulator::Loop {
     actions_.resize(expected / sizeof(float));
     std::memcpy(actions_.data(), command.payload.data(), expected);
     Stopwatch watch;
-    Envs().Step(actions_.data());
-    ++step_;
-    Publish(command.policy_version, watch);
+    EnvsOf(command).Step(actions_.data());
+    ++GroupOf(command).step;
+    Publish(command, watch);
   }
 
   // `watch` has run since the physics began.
-  void Publish(uint64_t policy_version, Stopwatch& watch) {
+  void Publish(const Command& command, Stopwatch& watch) {
     const float physics_s = watch.Lap();
     wire_.SetStage("waiting for a free record");
     const std::span<std::byte> record = wire_.AcquireRecord(Deadline::After(deadline_s_));
     if (record.empty()) return;  // the learner has asked to stop; the next command says so
     wire_.SetStage("rendering");
     watch.Lap();
-    WriteTensors(record);
+    const EnvBatch& envs = EnvsOf(command);
+    WriteTensors(envs, record);
     const float observe_s = watch.Lap();
     RenderTargets targets;
     targets.depth_u16 = layout_.View<uint16_t>(record, depth_index_).data();
-    simulator_.renderer_->Render(ViewsOf(Envs(), simulator_.Envs()), targets);
+    simulator_.renderer_->Render(ViewsOf(envs, envs.Envs()), targets);
     RecordHeader& header = Layout::Header(record);
-    header.step = step_;
-    header.policy_version = policy_version;
+    Group& group = GroupOf(command);
+    header.step = group.step;
+    header.policy_version = command.policy_version;
+    header.group = command.group;
+    header.env_begin = simulator_.EnvBegin() + command.group * static_cast<uint32_t>(simulator_.GroupEnvs());
     header.physics_s = physics_s;
     header.observe_s = observe_s;
     header.render_s = watch.Lap();
-    if (sheet_) sheet_->Observe(Envs(), targets.depth_u16, layout_, record);
+    if (group.sheet) group.sheet->Observe(envs, targets.depth_u16, layout_, record);
     wire_.PublishRecord();
   }
 
-  void WriteTensors(std::span<std::byte> record) {
+  void WriteTensors(const EnvBatch& envs, std::span<std::byte> record) {
     std::vector<std::byte*> tensors;
-    for (size_t i = 0; i < Envs().RecordSpecs().size(); ++i) {
+    for (size_t i = 0; i < envs.RecordSpecs().size(); ++i) {
       tensors.push_back(record.data() + layout_.Offset(static_cast<int>(i)));
     }
-    Envs().Write(tensors);
+    envs.Write(tensors);
   }
 
-  void SaveState() {
+  void SaveState(const Command& command) {
     wire_.SetStage("saving state");
-    std::vector<std::byte> state(Envs().StateBytes() * static_cast<size_t>(simulator_.Envs()));
-    for (int i = 0; i < simulator_.Envs(); ++i) {
-      Envs().SaveState(i, state.data() + Envs().StateBytes() * static_cast<size_t>(i));
+    const EnvBatch& envs = EnvsOf(command);
+    std::vector<std::byte> state(envs.StateBytes() * static_cast<size_t>(envs.Envs()));
+    for (int i = 0; i < envs.Envs(); ++i) {
+      envs.SaveState(i, state.data() + envs.StateBytes() * static_cast<size_t>(i));
     }
     wire_.SendState(state);
   }
 
   void LoadState(const Command& command) {
     wire_.SetStage("loading state");
-    if (command.payload.size() != Envs().StateBytes() * static_cast<size_t>(simulator_.Envs())) {
+    EnvBatch& envs = EnvsOf(command);
+    if (command.payload.size() != envs.StateBytes() * static_cast<size_t>(envs.Envs())) {
       throw RunError("saved environment state has another size than this task's");
     }
     Stopwatch watch;
-    for (int i = 0; i < simulator_.Envs(); ++i) {
-      Envs().LoadState(i, command.payload.data() + Envs().StateBytes() * static_cast<size_t>(i));
+    for (int i = 0; i < envs.Envs(); ++i) {
+      envs.LoadState(i, command.payload.data() + envs.StateBytes() * static_cast<size_t>(i));
     }
-    Envs().FinishLoad();
-    sheet_.reset();
-    Publish(command.policy_version, watch);
+    envs.FinishLoad();
+    GroupOf(command).sheet.reset();
+    Publish(command, watch);
   }
 
   Simulator& simulator_;
@@ -170,16 +186,23 @@ class Simulator::Loop {
   double deadline_s_;
   Layout layout_;
   int depth_index_;
-  uint64_t step_ = 0;
+  std::vector<Group> groups_;
   std::vector<float> actions_;  // [N, A]
-  std::unique_ptr<EpisodeSheet> sheet_;
 };
 
 Simulator::Simulator(const SimulatorOptions& options)
     : options_(options), env_begin_(static_cast<uint32_t>(options.index * options.sim.envs)) {
-  envs_ = EnvBatch::Make(options.task, options.physics, options.seed, env_begin_, options.sim.envs);
+  GS_CHECK(options.groups >= 1 && options.sim.envs % options.groups == 0,
+           std::to_string(options.sim.envs) + " environments in " + std::to_string(options.groups) + " groups");
+  std::vector<const mjModel*> models;
+  for (int g = 0; g < options.groups; ++g) {
+    const uint32_t begin = env_begin_ + static_cast<uint32_t>(g * GroupEnvs());
+    groups_.push_back(EnvBatch::Make(options.task, options.physics, options.seed, begin, GroupEnvs()));
+    const std::vector<const mjModel*> own = groups_.back()->DistinctModels();
+    models.insert(models.end(), own.begin(), own.end());
+  }
   const int threads = options.sim.render_threads > 0 ? options.sim.render_threads : PhysicsThreads(options.physics);
-  renderer_ = BatchRenderer::Make(options.render, options.task.camera, envs_->DistinctModels(), threads);
+  renderer_ = BatchRenderer::Make(options.render, options.task.camera, models, threads);
   // Assigning writes every page: memory that is only reserved would not be charged to anybody.
   reserve_.assign(static_cast<size_t>(options.sim.reserve_bytes_per_env) * static_cast<size_t>(options.sim.envs),
                   std::byte{1});
@@ -188,20 +211,22 @@ Simulator::Simulator(const SimulatorOptions& options)
 Simulator::~Simulator() = default;
 
 std::vector<TensorSpec> Simulator::RecordSpecs() const {
-  std::vector<TensorSpec> specs = envs_->RecordSpecs();
+  std::vector<TensorSpec> specs = groups_.front()->RecordSpecs();
   specs.push_back(
       {kDepthTensor, DType::kUint16, {options_.render.height, options_.render.width}, "m", kDepthQuantum_m});
   return specs;
 }
 
 const TensorSpec& Simulator::ActionSpec() const {
-  return envs_->ActionSpec();
+  return groups_.front()->ActionSpec();
 }
 const std::vector<std::string>& Simulator::RewardTerms() const {
-  return envs_->RewardTerms();
+  return groups_.front()->RewardTerms();
 }
 
-std::vector<std::string> Simulator::ObjectNames() const { return envs_->ObjectNames(); }
+std::vector<std::string> Simulator::ObjectNames() const {
+  return groups_.front()->ObjectNames();
+}
 
 void Simulator::Serve(SimulatorEnd& wire, double deadline_s) {
   try {

@@ -2,8 +2,11 @@
 //
 //   command (wire) -> EnvBatch (physics, rewards) + BatchRenderer (images) -> record (wire), written in place
 //
-// It obeys commands until told to stop: reset, step, save state, load state. Everything runs on the calling thread, but
-// for the threads inside physics and rendering. Throws what its parts throw; the learner is told before.
+// Its environments come in one or more groups of equal size, each a batch of its own; a command and its record concern
+// one group. With two, the learner infers for one while the other is stepped and rendered here.
+//
+// It obeys commands in order until told to stop: reset, step, save state, load state. Everything runs on the calling
+// thread, but for the threads inside physics and rendering. Throws what its parts throw; the learner is told before.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,8 @@ struct SimulatorOptions {
   RenderConfig render;
   TaskConfig task;
   uint64_t seed = 1;
-  int index = 0;  // this process among sim.processes: environments [index * sim.envs, (index + 1) * sim.envs)
+  int index = 0;   // this process among sim.processes: environments [index * sim.envs, (index + 1) * sim.envs)
+  int groups = 1;  // equal parts in which they are stepped; a divisor of sim.envs
 };
 
 class Simulator {
@@ -44,6 +48,8 @@ class Simulator {
   std::vector<std::string> ObjectNames() const;  // by the record's "object_id"
   uint32_t EnvBegin() const { return env_begin_; }
   int Envs() const { return options_.sim.envs; }
+  int Groups() const { return options_.groups; }
+  int GroupEnvs() const { return options_.sim.envs / options_.groups; }  // N of a record
 
   // Obeys the learner until it says stop. `wire` was connected with RecordSpecs().
   void Serve(SimulatorEnd& wire, double deadline_s);
@@ -52,7 +58,7 @@ class Simulator {
   class Loop;
   SimulatorOptions options_;
   uint32_t env_begin_;
-  std::unique_ptr<EnvBatch> envs_;
+  std::vector<std::unique_ptr<EnvBatch>> groups_;  // in the order of their global ids
   std::unique_ptr<BatchRenderer> renderer_;
   std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
 };

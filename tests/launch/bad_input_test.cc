@@ -1,4 +1,5 @@
-// Tests launch/main.cc: whatever is wrong with the input is said in one line, with exit code 2, before anything is made.
+// Tests launch/main.cc: whatever is wrong with the input is said in one line, with exit code 2, before anything is
+// made.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -49,6 +50,8 @@ TEST_F(BadInput, InTheConfiguration) {
   ExpectTrainRefused({"wire.transport=pigeon"}, {"wire.transport", "pigeon", "inproc shm zmq"});
   ExpectTrainRefused({"ppo.minibatch=33"}, {"ppo.minibatch", "33", "divisor"});
   ExpectTrainRefused({"wire.transport=inproc", "sim.processes=2", "sim.envs=8"}, {"sim.processes", "inproc"});
+  ExpectTrainRefused({"runtime.mode=double_buffered", "sim.envs=24"},
+                     {"sim.envs", "24", "2 x policy.inference_chunk = 16", "double_buffered"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});
   const std::string broken = Write("broken.yaml", "run: [1\n");
@@ -56,7 +59,7 @@ TEST_F(BadInput, InTheConfiguration) {
 }
 
 TEST_F(BadInput, WhatThisVersionCannotDoIsNamed) {
-  ExpectTrainRefused({"runtime.mode=async"}, {"runtime.mode", "async", "lockstep"});
+  ExpectTrainRefused({"runtime.mode=async"}, {"runtime.mode", "async", "lockstep or double_buffered"});
   ExpectTrainRefused({"physics.backend=mjwarp"}, {"physics.backend", "mjwarp"});
   ExpectTrainRefused({"render.backend=cuda"}, {"render.backend", "cuda"});
   ExpectTrainRefused({"wire.transport=nccl"}, {"wire.transport", "nccl"});

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <tuple>
 
 #include "tests/launch/command.h"
 
@@ -17,12 +18,14 @@ std::set<std::string> SharedMemoryNames() {
   return names;
 }
 
-class Faults : public testing::TestWithParam<const char*> {
+class Faults : public testing::TestWithParam<std::tuple<const char*, const char*>> {
  protected:
   // A run that goes on until somebody ends it.
   std::unique_ptr<Command> StartEndlessRun(std::vector<std::string> more = {}) {
-    more.insert(more.end(), {std::string("wire.transport=") + GetParam(), "train.iterations=1000000",
-                             "train.checkpoint_every=5", "eval.at_start=false"});
+    const auto [transport, mode] = GetParam();
+    more.insert(more.end(), {std::string("wire.transport=") + transport, std::string("runtime.mode=") + mode,
+                             "policy.inference_chunk=4", "train.iterations=1000000", "train.checkpoint_every=5",
+                             "eval.at_start=false"});
     std::vector<std::string> arguments = TinyRun(folder_ / "run", more);
     arguments.insert(arguments.begin(), Program("gripstream"));
     auto run = std::make_unique<Command>(arguments);
@@ -56,7 +59,12 @@ class Faults : public testing::TestWithParam<const char*> {
   ScratchFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(OverEachTransport, Faults, testing::Values("shm", "zmq"));
+INSTANTIATE_TEST_SUITE_P(OverEachTransportInEachMode, Faults,
+                         testing::Combine(testing::Values("shm", "zmq"),
+                                          testing::Values("lockstep", "double_buffered")),
+                         [](const auto& named) {
+                           return std::string(std::get<0>(named.param)) + "_" + std::get<1>(named.param);
+                         });
 
 TEST_P(Faults, AKilledSimulatorIsNamedAndTheRunEndsWithOne) {
   const auto before = SharedMemoryNames();
@@ -72,7 +80,7 @@ TEST_P(Faults, AKilledSimulatorIsNamedAndTheRunEndsWithOne) {
 
 TEST_P(Faults, AStoppedSimulatorIsNamedWithinTheDeadline) {
   const auto before = SharedMemoryNames();
-  const auto run = StartEndlessRun({"wire.deadline_s=2", "wire.heartbeat_s=0.5"});
+  const auto run = StartEndlessRun({"wire.deadline_s=4", "wire.heartbeat_s=0.5"});
   const pid_t simulator = PidOf("gripstream-sim");
   ASSERT_GT(simulator, 0);
   kill(simulator, SIGSTOP);

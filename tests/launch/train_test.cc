@@ -51,24 +51,53 @@ TEST(Train, PipedOutputHasNoControlCharacters) {
     EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 32) << static_cast<int>(c);
 }
 
-// The chain of equalities: one process over inproc is the reference, whatever carries the records must not change a
-// bit.
-TEST(Equality, EveryTransportAndSplitGivesTheSingleProcessParameters) {
-  const ScratchFolder folder;
-  const std::string reference = Train(folder, "inproc", {"wire.transport=inproc", "train.iterations=5"});
-  ASSERT_EQ(reference.size(), 64u);
-  EXPECT_EQ(Train(folder, "shm", {"wire.transport=shm", "train.iterations=5"}), reference);
-  EXPECT_EQ(Train(folder, "zmq", {"wire.transport=zmq", "train.iterations=5"}), reference);
-  EXPECT_EQ(Train(folder, "tcp", {"wire.transport=zmq", "wire.address=tcp://127.0.0.1:47113", "train.iterations=5"}),
-            reference);
+// Trains five iterations of 24 environments over `simulators` processes. Returns what was learned and how it fares: the
+// digest of the parameters and the evaluation's return to the last digit.
+std::string FiveIterations(const ScratchFolder& folder, const std::string& mode, const std::string& transport,
+                           int simulators, std::vector<std::string> more = {}) {
+  const std::string name = mode + transport + std::to_string(simulators);
+  more.insert(more.end(),
+              {"runtime.mode=" + mode, "wire.transport=" + transport, "sim.processes=" + std::to_string(simulators),
+               "sim.envs=" + std::to_string(24 / simulators), "train.iterations=5", "train.checkpoint_every=5",
+               "policy.inference_chunk=2", "eval.at_start=false", "eval.blank_image=false"});
+  const std::string parameters = Train(folder, name, more);
+  return parameters + " " + ReadJson(folder / (name + "/results.json"))["return"].dump();
 }
 
-TEST(Equality, TwoSimulatorsGiveTheParametersOfOneWithAllTheirEnvironments) {
+// The chain of equalities: one process over inproc in lock-step is the reference. Neither what carries the records, nor
+// how many simulators hold the environments, nor whether they step them in halves may change a bit.
+TEST(Equality, EveryModeTransportAndSplitGivesTheSingleProcessParameters) {
   const ScratchFolder folder;
-  const std::string one = Train(folder, "one", {"train.iterations=5"});
-  const std::string two = Train(folder, "two", {"train.iterations=5", "sim.processes=2", "sim.envs=8"});
-  ASSERT_EQ(one.size(), 64u);
-  EXPECT_EQ(one, two);
+  const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1);
+  ASSERT_GT(reference.size(), 64u);
+  EXPECT_EQ(FiveIterations(folder, "double_buffered", "inproc", 1), reference);
+  for (const char* mode : {"lockstep", "double_buffered"}) {
+    for (const char* transport : {"shm", "zmq"}) {
+      for (const int simulators : {1, 2, 3}) {
+        EXPECT_EQ(FiveIterations(folder, mode, transport, simulators), reference)
+            << mode << " over " << transport << " with " << simulators;
+      }
+    }
+  }
+}
+
+TEST(Equality, ATcpConnectionGivesThemToo) {
+  const ScratchFolder folder;
+  const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1);
+  ASSERT_GT(reference.size(), 64u);
+  EXPECT_EQ(FiveIterations(folder, "double_buffered", "zmq", 2, {"wire.address=tcp://127.0.0.1:47113"}), reference);
+}
+
+TEST(Equality, BothModesShowTheSameEpisodesInPictures) {
+  const ScratchFolder folder;
+  const auto picture = [&](const std::string& mode) {
+    Train(folder, mode, {"runtime.mode=" + mode});
+    std::ifstream in(folder / (mode + "/evaluation.png"), std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string lockstep = picture("lockstep");
+  ASSERT_FALSE(lockstep.empty());
+  EXPECT_TRUE(picture("double_buffered") == lockstep);
 }
 
 TEST(Seed, DecidesTheParameters) {
@@ -78,25 +107,43 @@ TEST(Seed, DecidesTheParameters) {
   EXPECT_NE(Train(folder, "c", {"run.seed=2"}), first);
 }
 
-TEST(Resume, NThenNMoreEqualsTwoNBitForBit) {
-  const ScratchFolder folder;
-  const std::string whole = Train(folder, "whole", {"train.iterations=6"});
+class Resume : public testing::TestWithParam<const char*> {
+ protected:
+  std::string Mode() const { return std::string("runtime.mode=") + GetParam(); }
+  // Goes on with the run `name` up to `iterations`; returns the digest of the parameters.
+  std::string Continue(const std::string& name, int iterations, const std::vector<std::string>& overrides) {
+    std::vector<std::string> arguments = {"train", "--resume", folder_ / name, "--set",
+                                          "train.iterations=" + std::to_string(iterations)};
+    for (const std::string& assignment : overrides) arguments.insert(arguments.end(), {"--set", assignment});
+    const Ended resumed = RunGripstream(arguments);
+    EXPECT_EQ(resumed.code, 0) << resumed.output;
+    EXPECT_EQ(ReadJson(folder_ / (name + "/results.json"))["iterations"], iterations);
+    return Parameters(folder_ / name);
+  }
+  ScratchFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(InEachMode, Resume, testing::Values("lockstep", "double_buffered"));
+
+TEST_P(Resume, NThenNMoreEqualsTwoNBitForBit) {
+  const std::string whole = Train(folder_, "whole", {Mode(), "train.iterations=6"});
   ASSERT_EQ(whole.size(), 64u);
-  Train(folder, "parts", {"train.iterations=3"});
-  const Ended resumed = RunGripstream({"train", "--resume", folder / "parts", "--set", "train.iterations=6"});
-  ASSERT_EQ(resumed.code, 0) << resumed.output;
-  EXPECT_EQ(Parameters(folder / "parts"), whole);
-  EXPECT_EQ(ReadJson(folder / "parts/results.json")["iterations"], 6);
+  Train(folder_, "parts", {Mode(), "train.iterations=3"});
+  EXPECT_EQ(Continue("parts", 6, {}), whole);
 }
 
-TEST(Resume, ARunContinuesOnAnotherNumberOfSimulators) {
-  const ScratchFolder folder;
-  const std::string whole = Train(folder, "whole", {"train.iterations=4"});
-  Train(folder, "parts", {"train.iterations=2"});
-  const Ended resumed = RunGripstream({"train", "--resume", folder / "parts", "--set", "train.iterations=4", "--set",
-                                       "sim.processes=2", "--set", "sim.envs=8"});
-  ASSERT_EQ(resumed.code, 0) << resumed.output;
-  EXPECT_EQ(Parameters(folder / "parts"), whole);
+TEST_P(Resume, ARunContinuesOnAnotherNumberOfSimulatorsAndInTheOtherMode) {
+  const std::vector<std::string> small = {Mode(), "policy.inference_chunk=4"};
+  const auto with = [&](const char* iterations) {
+    std::vector<std::string> overrides = small;
+    overrides.push_back(iterations);
+    return overrides;
+  };
+  const std::string whole = Train(folder_, "whole", with("train.iterations=4"));
+  ASSERT_EQ(whole.size(), 64u);
+  Train(folder_, "parts", with("train.iterations=2"));
+  const std::string other = GetParam() == std::string("lockstep") ? "double_buffered" : "lockstep";
+  EXPECT_EQ(Continue("parts", 4, {"runtime.mode=" + other, "sim.processes=2", "sim.envs=8"}), whole);
 }
 
 TEST(Eval, RepeatsTheFinalEvaluation) {
