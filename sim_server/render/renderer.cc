@@ -13,8 +13,9 @@ std::unique_ptr<BatchRenderer> BatchRenderer::Make(const RenderConfig& config, c
   if (!(config.near_m < config.far_m)) {
     throw InputError("configuration", "render.near_m", std::to_string(config.near_m), "less than far_m");
   }
-  if (config.backend == "cuda")
-    throw InputError("configuration", "render.backend", "cuda", "cpu or mujoco (this build has no CUDA)");
+  if (config.backend == "cuda") {
+    return std::make_unique<TileRenderer>(config, camera, models, threads, MakeCudaDevice());
+  }
   if (config.backend == "mujoco") return std::make_unique<MujocoRenderer>(config, camera, models);
   return std::make_unique<CpuRenderer>(config, camera, models, threads, AvailableKernels().front());
 }

@@ -55,20 +55,31 @@ double Rate(BatchRenderer& renderer, std::span<const SceneView> scenes, uint16_t
   return best;
 }
 
-void Measure(const mjModel& model, const char* camera, std::span<const SceneView> scenes, int width, int height) {
+void Measure(const mjModel& model, const char* camera, std::span<const SceneView> scenes, int width, int height,
+             bool has_device) {
+  if (!has_device) {
+    std::printf("depth %dx%d: not measured: no device\n", width, height);
+    return;
+  }
   RenderConfig config;
   config.width = width, config.height = height;
   const mjModel* models[] = {&model};
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  TileRenderer renderer(config, camera, models, threads, MakeCudaDevice());
+  const size_t pixels = scenes.size() * width * height;
+  const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, pixels);
+  const DeviceArray<uint16_t> host(renderer.Device(), MemorySide::kHost, pixels);
+  std::printf("depth %dx%d, %zu environments: %.0f images/s into device memory, %.0f into host memory\n", width, height,
+              scenes.size(), Rate(renderer, scenes, device.data()), Rate(renderer, scenes, host.data()));
+}
+
+bool HasDevice() {
   try {
-    TileRenderer renderer(config, camera, models, threads, MakeCudaDevice());
-    const size_t pixels = scenes.size() * width * height;
-    const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, pixels);
-    const DeviceArray<uint16_t> host(renderer.Device(), MemorySide::kHost, pixels);
-    std::printf("depth %dx%d, %zu environments: %.0f images/s into device memory, %.0f into host memory\n", width,
-                height, scenes.size(), Rate(renderer, scenes, device.data()), Rate(renderer, scenes, host.data()));
+    MakeCudaDevice();
+    return true;
   } catch (const InputError& error) {
-    std::printf("depth %dx%d: not measured: no device (%s)\n", width, height, error.what());
+    std::printf("%s\n", error.what());
+    return false;
   }
 }
 
@@ -86,8 +97,9 @@ int Main(int argc, char** argv) {
     if (i < 256) data.push_back(Posed(*model, static_cast<uint32_t>(i)));
     scenes.push_back(ViewOf(model.get(), data[static_cast<size_t>(i) % data.size()].get()));
   }
+  const bool has_device = HasDevice();
   for (const auto& [width, height] : {std::pair{64, 48}, {160, 120}, {320, 240}}) {
-    Measure(*model, argv[2], scenes, width, height);
+    Measure(*model, argv[2], scenes, width, height, has_device);
   }
   return kExitOk;
 }

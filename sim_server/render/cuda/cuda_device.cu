@@ -93,7 +93,8 @@ std::unique_ptr<TileDevice> MakeCudaDevice() {
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result != cudaSuccess || count == 0) {
     const std::string said = result == cudaSuccess ? "it counts 0" : cudaGetErrorString(result);
-    throw InputError("render", "backend", "cuda", "cpu or mujoco: no CUDA device (cudaGetDeviceCount: " + said + ")");
+    throw InputError("configuration", "render.backend", "cuda",
+                     "cpu or mujoco (no CUDA device; cudaGetDeviceCount: " + said + ")");
   }
   return std::make_unique<CudaDevice>();
 }

@@ -5,7 +5,7 @@
 namespace gripstream {
 
 std::unique_ptr<TileDevice> MakeCudaDevice() {
-  throw InputError("render", "backend", "cuda", "cpu or mujoco: this build has no CUDA");
+  throw InputError("configuration", "render.backend", "cuda", "cpu or mujoco (this build has no CUDA)");
 }
 
 }  // namespace gripstream

@@ -51,7 +51,9 @@ class DeviceArray {
  public:
   DeviceArray() = default;
   DeviceArray(TileDevice& device, MemorySide side, size_t count)
-      : device_(&device), side_(side), data_(count ? static_cast<T*>(device.Allocate(side, count * sizeof(T))) : nullptr) {}
+      : device_(&device),
+        side_(side),
+        data_(count ? static_cast<T*>(device.Allocate(side, count * sizeof(T))) : nullptr) {}
   DeviceArray(DeviceArray&& other) noexcept
       : device_(other.device_), side_(other.side_), data_(std::exchange(other.data_, nullptr)) {}
   DeviceArray& operator=(DeviceArray&& other) noexcept {

@@ -3,8 +3,8 @@
 //
 //   for every kTileChunk surfaces: which touch the tile -> those, in order, to shared memory -> every thread its pixels
 //
-// Order is kept because of equally near surfaces the last wins. The intersections are surface_columns.h's, with one lane
-// per thread. Included by the files that instantiate the kernels (see lanes.h, with GS_RENDER_ONE_LANE).
+// Order is kept because of equally near surfaces the last wins. The intersections are surface_columns.h's, with one
+// lane per thread. Included by the files that instantiate the kernels (see lanes.h, with GS_RENDER_ONE_LANE).
 #pragma once
 
 #include "sim_server/render/cuda/tile_normal.h"
@@ -202,16 +202,14 @@ GS_HOST_DEVICE void DrawTile(const Block& block, const TileJob& job, int index, 
   block.ForThreads([&](int thread) { ClearPixels(model.view, &pixels[thread]); });
   DrawLayer<kIds>(block, job, tile, false, shared, pixels);
   block.ForThreads([&](int thread) {
-    ForPixels(job, tile, thread, [&](int, int, int64_t at, int row) {
-      WriteDepth(job, model.view, at, pixels[thread].inverse[row]);
-    });
+    ForPixels(job, tile, thread,
+              [&](int, int, int64_t at, int row) { WriteDepth(job, model.view, at, pixels[thread].inverse[row]); });
   });
   if constexpr (kIds) {
     DrawLayer<kIds>(block, job, tile, true, shared, pixels);
     block.ForThreads([&](int thread) {
-      ForPixels(job, tile, thread, [&](int x, int y, int64_t at, int row) {
-        WriteIds(job, tile, model, x, y, at, pixels[thread], row);
-      });
+      ForPixels(job, tile, thread,
+                [&](int x, int y, int64_t at, int row) { WriteIds(job, tile, model, x, y, at, pixels[thread], row); });
     });
   }
 }

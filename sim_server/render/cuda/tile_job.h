@@ -36,7 +36,7 @@ struct TileMesh {
   int vertex_count, triangle_count;
   const float *x, *y, *z;
   const int32_t* corner[3];
-  const float* normal;
+  const float* normal[3];  // of every triangle: x, y, z, unit, geom's frame
 };
 
 struct TileModel {

@@ -56,12 +56,14 @@ GS_HOST_DEVICE inline Normal NormalAt(const TileModel& model, const CameraPose& 
   const auto along = [&](int i) { return pose.axis[i][0] * d[0] + pose.axis[i][1] * d[1] + pose.axis[i][2] * d[2]; };
   Normal local = {along(0), along(1), along(2)};
   if (triangle >= 0) {
-    const float* n = MeshOf(model, geom).normal + 3 * triangle;
-    local = {n[0], n[1], n[2]};
+    const TileMesh& mesh = MeshOf(model, geom);
+    local = {mesh.normal[0][triangle], mesh.normal[1][triangle], mesh.normal[2][triangle]};
   } else {
     local = LocalNormal(model.geoms[geom], local);
   }
-  const auto sum = [&](int i) { return local.x * pose.axis[0][i] + local.y * pose.axis[1][i] + local.z * pose.axis[2][i]; };
+  const auto sum = [&](int i) {
+    return local.x * pose.axis[0][i] + local.y * pose.axis[1][i] + local.z * pose.axis[2][i];
+  };
   const Normal n = {sum(0), sum(1), sum(2)};
   const float length = sqrtf(n.x * n.x + n.y * n.y + n.z * n.z);
   if (!(length > 0)) return {0, 0, 0};

@@ -79,6 +79,9 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
                            std::span<const mjModel* const> models, int threads, std::unique_ptr<TileDevice> device,
                            int most_environments)
     : width_(config.width), height_(config.height), device_(std::move(device)), parallel_(threads) {
+  if (config.colour) {
+    throw InputError("configuration", "render.colour", "true", "false with render.backend cuda, which draws no colour");
+  }
   std::vector<TileModel> table;
   for (const mjModel* model : models) {
     const auto [entry, added] = entries_.try_emplace(model);
@@ -129,27 +132,25 @@ TileModel TileRenderer::AddModel(const mjModel& model, const View& view, ModelEn
 }
 
 TileMesh TileRenderer::AddMesh(const MeshAsset& asset, int geom, bool translucent) {
-  MeshMemory& memory = mesh_memory_[&asset];
-  if (!memory.vertices.data()) {
-    std::vector<float> vertices;
-    for (const auto* axis : {&asset.x, &asset.y, &asset.z}) vertices.insert(vertices.end(), axis->begin(), axis->end());
-    std::vector<int32_t> corners;
-    for (const auto& corner : asset.corner) corners.insert(corners.end(), corner.begin(), corner.end());
-    memory = {Uploaded(vertices.data(), vertices.size()), Uploaded(corners.data(), corners.size()),
-              Uploaded(asset.normal.data(), asset.normal.size())};
+  const auto [place, added] = mesh_memory_.try_emplace(&asset);
+  MeshMemory& memory = place->second;
+  if (added) {
+    const std::vector<float>* axes[] = {&asset.x, &asset.y, &asset.z};
+    for (int i = 0; i < 3; ++i) {
+      memory.vertices[i] = Uploaded(axes[i]->data(), axes[i]->size());
+      memory.corners[i] = Uploaded(asset.corner[i].data(), asset.corner[i].size());
+      memory.normals[i] = Uploaded(asset.normal[i].data(), asset.normal[i].size());
+    }
   }
-  const float* x = memory.vertices.data();
-  const int32_t* corner = memory.corners.data();
-  const int vertices = asset.vertex_count, triangles = asset.triangle_count;
   return {geom,
           translucent,
-          vertices,
-          triangles,
-          x,
-          x + vertices,
-          x + 2 * static_cast<size_t>(vertices),
-          {corner, corner + triangles, corner + 2 * static_cast<size_t>(triangles)},
-          memory.normals.data()};
+          asset.vertex_count,
+          asset.triangle_count,
+          memory.vertices[0].data(),
+          memory.vertices[1].data(),
+          memory.vertices[2].data(),
+          {memory.corners[0].data(), memory.corners[1].data(), memory.corners[2].data()},
+          {memory.normals[0].data(), memory.normals[1].data(), memory.normals[2].data()}};
 }
 
 TileRenderer::Part TileRenderer::MakePart() {

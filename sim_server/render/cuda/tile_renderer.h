@@ -50,9 +50,9 @@ class TileRenderer : public BatchRenderer {
     DeviceArray<TileMesh> meshes;
   };
   struct MeshMemory {
-    DeviceArray<float> vertices;  // x, y, z in turn
-    DeviceArray<int32_t> corners;
-    DeviceArray<float> normals;
+    DeviceArray<float> vertices[3];  // x, y, z
+    DeviceArray<int32_t> corners[3];
+    DeviceArray<float> normals[3];
   };
   // One part of a batch under way.
   struct Part {
