@@ -74,6 +74,14 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   __m256i* q = reinterpret_cast<__m256i*>(p);
   _mm256_storeu_si256(q, _mm256_blendv_epi8(_mm256_loadu_si256(q), _mm256_set1_epi32(x), _mm256_castps_si256(mask.m)));
 }
+inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
+  const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index));
+  const __m256i texel = _mm256_i32gather_epi32(reinterpret_cast<const int*>(base), at, 4),
+                byte = _mm256_set1_epi32(255);
+  *r = _mm256_cvtepi32_ps(_mm256_and_si256(texel, byte));
+  *g = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(texel, 8), byte));
+  *b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(texel, 16), byte));
+}
 inline void StoreInt(int32_t* p, Lanes x) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_cvttps_epi32(x.v));
 }

@@ -74,6 +74,13 @@ inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   _mm512_mask_storeu_epi32(p, mask.m, _mm512_set1_epi32(x));
 }
+// The three low bytes of base[index], 0 .. 255 each.
+inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
+  const __m512i texel = _mm512_i32gather_epi32(_mm512_loadu_si512(index), base, 4), byte = _mm512_set1_epi32(255);
+  *r = _mm512_cvtepi32_ps(_mm512_and_si512(texel, byte));
+  *g = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(texel, 8), byte));
+  *b = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(texel, 16), byte));
+}
 // Cuts off fractions.
 inline void StoreInt(int32_t* p, Lanes x) {
   _mm512_storeu_si512(p, _mm512_cvttps_epi32(x.v));

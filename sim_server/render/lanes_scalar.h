@@ -76,6 +76,12 @@ GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   if (mask.m) *p = x;
 }
+GS_HOST_DEVICE inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
+  const uint32_t texel = base[*index];
+  *r = static_cast<float>(texel & 255);
+  *g = static_cast<float>(texel >> 8 & 255);
+  *b = static_cast<float>(texel >> 16 & 255);
+}
 GS_HOST_DEVICE inline void StoreInt(int32_t* p, Lanes x) {
   *p = static_cast<int32_t>(x.v);
 }

@@ -78,6 +78,13 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   const __m128 old = _mm_castsi128_ps(_mm_loadu_si128(q));
   _mm_storeu_si128(q, _mm_castps_si128(Blend(mask.m, _mm_castsi128_ps(_mm_set1_epi32(x)), old)));
 }
+inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
+  const auto bits = [&](int i) { return static_cast<int>(base[index[i]]); };
+  const __m128i texel = _mm_setr_epi32(bits(0), bits(1), bits(2), bits(3)), byte = _mm_set1_epi32(255);
+  *r = _mm_cvtepi32_ps(_mm_and_si128(texel, byte));
+  *g = _mm_cvtepi32_ps(_mm_and_si128(_mm_srli_epi32(texel, 8), byte));
+  *b = _mm_cvtepi32_ps(_mm_and_si128(_mm_srli_epi32(texel, 16), byte));
+}
 inline void StoreInt(int32_t* p, Lanes x) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_cvttps_epi32(x.v));
 }

@@ -9,10 +9,10 @@
 
 namespace gripstream {
 
-// A texture's halved images, each as three planes (red, green, blue in 0 .. 1) of faces x height x width floats.
+// A texture and its halved images, each [face, height, width] texels with red, green and blue in the three low bytes.
 inline constexpr int kMaxTextureLevels = 15;
 struct TextureView {
-  const float* planes[kMaxTextureLevels];
+  const uint32_t* texels[kMaxTextureLevels];
   int width[kMaxTextureLevels], height[kMaxTextureLevels];
   int level_count;
   int face_count;  // 1, or 6 for a cube: +x -x +y -y +z -z

@@ -4,6 +4,8 @@
 // only (see lanes.h).
 #pragma once
 
+#include <string.h>
+
 #include "sim_server/render/camera_geoms.h"
 #include "sim_server/render/shade.h"
 #include "sim_server/render/surface_setup.h"
@@ -60,17 +62,16 @@ inline Colour LookFace(const TextureView& t, int level, Lanes face, Lanes x, Lan
   const Lanes fx = x - x0, fy = y - y0;
   const Lanes column[2] = {wrap(x0, width), wrap(x0 + one, width)};
   const Lanes row[2] = {wrap(y0, height), wrap(y0 + one, height)};
-  const int64_t plane = int64_t{t.face_count} * t.width[level] * t.height[level];
   Colour sum = {0.0f, 0.0f, 0.0f};
   for (int k = 0; k < 4; ++k) {
     const Lanes weight = (k % 2 ? fx : one - fx) * (k / 2 ? fy : one - fy);
     int32_t index[kLanes];
     StoreInt(index, (face * height + row[k / 2]) * width + column[k % 2]);
-    const float* texels = t.planes[level];
-    sum = sum + weight * Colour{Lanes::Gather(texels, index), Lanes::Gather(texels + plane, index),
-                                Lanes::Gather(texels + 2 * plane, index)};
+    Colour texel = {0.0f, 0.0f, 0.0f};
+    GatherBytes(t.texels[level], index, &texel.r, &texel.g, &texel.b);
+    sum = sum + weight * texel;
   }
-  return sum;
+  return Lanes(1.0f / 255) * sum;
 }
 
 // The usual convention of cube maps: the face of the largest coordinate, then the two others over it.
@@ -162,14 +163,16 @@ inline Colour LightOn(const Facet& f, const Light& light, const Material& m, Col
   return reach * sum;
 }
 
-// Writes the first `count` lanes as bytes.
+// Writes the first `count` lanes as bytes. A pixel is written as four bytes where the next one writes over the fourth.
 inline void StoreRgb(uint8_t* out, Colour c, int count) {
-  const auto to_byte = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)) * Lanes(255.0f) + Lanes(0.5f); };
-  int32_t channel[3][kLanes];
-  StoreInt(channel[0], to_byte(c.r)), StoreInt(channel[1], to_byte(c.g)), StoreInt(channel[2], to_byte(c.b));
-  for (int i = 0; i < kLanes && i < count; ++i) {
-    for (int k = 0; k < 3; ++k) out[3 * i + k] = static_cast<uint8_t>(channel[k][i]);
-  }
+  const auto to_byte = [](Lanes x) {
+    return Trunc(Min(Max(x, Lanes(0.0f)), Lanes(1.0f)) * Lanes(255.0f) + Lanes(0.5f));
+  };
+  int32_t packed[kLanes];  // exact: below 2^24
+  StoreInt(packed, to_byte(c.r) + Lanes(256.0f) * to_byte(c.g) + Lanes(65536.0f) * to_byte(c.b));
+  const int last = (count < kLanes ? count : kLanes) - 1;
+  for (int i = 0; i < last; ++i) memcpy(out + 3 * i, packed + i, 4);
+  memcpy(out + 3 * last, packed + last, 3);
 }
 
 // Directions of a strip's rays, z = 1.

@@ -13,25 +13,24 @@ Texture::Texture(const mjModel& model, int id) {
   const int height = cube ? width : rows, stored = cube ? rows / width : 1;
   view_.face_count = cube ? 6 : 1;
   const mjtByte* data = model.tex_data + model.tex_adr[id];
-  std::vector<float> planes;
-  for (int c = 0; c < 3; ++c) {
-    for (int face = 0; face < view_.face_count; ++face) {
-      const mjtByte* from = data + static_cast<int64_t>(face % stored) * channels * width * height;
-      for (int i = 0; i < width * height; ++i) {
-        planes.push_back(static_cast<float>(from[channels * i + (channels >= 3 ? c : 0)]) / 255.0f);
-      }
+  std::vector<uint32_t> texels;
+  for (int face = 0; face < view_.face_count; ++face) {
+    const mjtByte* from = data + static_cast<int64_t>(face % stored) * channels * width * height;
+    for (int i = 0; i < width * height; ++i, from += channels) {
+      const int g = channels >= 3 ? 1 : 0, b = channels >= 3 ? 2 : 0;
+      texels.push_back(uint32_t{from[0]} | uint32_t{from[g]} << 8 | uint32_t{from[b]} << 16);
     }
   }
-  AddLevel(width, height, std::move(planes));
+  AddLevel(width, height, std::move(texels));
   while (view_.level_count < kMaxTextureLevels &&
          std::max(view_.width[view_.level_count - 1], view_.height[view_.level_count - 1]) > 1) {
     Halve();
   }
 }
 
-void Texture::AddLevel(int width, int height, std::vector<float> planes) {
-  levels_.push_back(std::move(planes));
-  view_.planes[view_.level_count] = levels_.back().data();
+void Texture::AddLevel(int width, int height, std::vector<uint32_t> texels) {
+  levels_.push_back(std::move(texels));
+  view_.texels[view_.level_count] = levels_.back().data();
   view_.width[view_.level_count] = width;
   view_.height[view_.level_count] = height;
   ++view_.level_count;
@@ -40,22 +39,21 @@ void Texture::AddLevel(int width, int height, std::vector<float> planes) {
 void Texture::Halve() {
   const int from_width = view_.width[view_.level_count - 1], from_height = view_.height[view_.level_count - 1];
   const int width = std::max(1, from_width / 2), height = std::max(1, from_height / 2);
-  const std::vector<float>& from = levels_.back();
-  std::vector<float> planes;
-  for (int image = 0; image < 3 * view_.face_count; ++image) {
-    const float* texels = from.data() + static_cast<int64_t>(image) * from_width * from_height;
+  std::vector<uint32_t> texels;
+  for (int face = 0; face < view_.face_count; ++face) {
+    const uint32_t* from = levels_.back().data() + static_cast<int64_t>(face) * from_width * from_height;
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
-        float sum = 0;
+        uint32_t sum[3] = {2, 2, 2};  // rounds
         for (int k = 0; k < 4; ++k) {
           const int fx = std::min(2 * x + k % 2, from_width - 1), fy = std::min(2 * y + k / 2, from_height - 1);
-          sum += 0.25f * texels[static_cast<int64_t>(fy) * from_width + fx];
+          for (int c = 0; c < 3; ++c) sum[c] += from[static_cast<int64_t>(fy) * from_width + fx] >> (8 * c) & 255;
         }
-        planes.push_back(sum);
+        texels.push_back(sum[0] / 4 | sum[1] / 4 << 8 | sum[2] / 4 << 16);
       }
     }
   }
-  AddLevel(width, height, std::move(planes));
+  AddLevel(width, height, std::move(texels));
 }
 
 const TextureView* TextureLibrary::Add(const mjModel& model, int id) {

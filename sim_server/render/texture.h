@@ -1,10 +1,11 @@
-// Textures ready to be looked up: a pyramid of halved images, so that far surfaces do not flicker, as planes of floats.
+// Textures ready to be looked up: a pyramid of halved images, so that far surfaces do not flicker, packed.
 //
 // Shared by all models that hold equal images. Immutable after construction; safe to share between threads.
 #pragma once
 
 #include <mujoco/mujoco.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -20,10 +21,10 @@ class Texture {
   const TextureView& View() const { return view_; }
 
  private:
-  void AddLevel(int width, int height, std::vector<float> planes);
+  void AddLevel(int width, int height, std::vector<uint32_t> texels);
   void Halve();
 
-  std::vector<std::vector<float>> levels_;  // [3, face, height, width]
+  std::vector<std::vector<uint32_t>> levels_;  // [face, height, width]
   TextureView view_ = {};
 };
 
