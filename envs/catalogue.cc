@@ -3,13 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "core/config.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/log.h"
 
 namespace gripstream {
 namespace {
+
+// MuJoCo would print and append to a file in the working directory; its warnings belong in our log.
+void ForwardToLog(const mjLogMessage* message) {
+  LogInfo("MuJoCo: ", message->subject);
+}
+
+void InstallLogHandler() {
+  static std::once_flag once;
+  std::call_once(once, [] { mju_setLogHandler(&ForwardToLog); });
+}
 
 // A collision type that no geom answers to: keeps a geom in the bounding-volume tree (so that layouts agree) while it
 // touches nothing.
@@ -83,6 +95,7 @@ CatalogueObject ReadObject(const mjModel* model, mjSpec* spec, int body, const s
 }  // namespace
 
 SpecPtr ParseModel(const std::string& path) {
+  InstallLogHandler();
   ReadText(path);  // a missing file is told apart from a malformed one
   char error[1000] = "";
   SpecPtr spec(mj_parseXML(path.c_str(), nullptr, error, sizeof error));

@@ -2,25 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "core/error.h"
-#include "core/log.h"
 #include "envs/binding.h"
 #include "envs/catalogue.h"
 
 namespace gripstream {
 namespace {
-
-// MuJoCo would print and append to a file in the working directory; its warnings belong in our log.
-void ForwardToLog(const mjLogMessage* message) {
-  LogInfo("MuJoCo: ", message->subject);
-}
-
-void InstallLogHandler() {
-  static std::once_flag once;
-  std::call_once(once, [] { mju_setLogHandler(&ForwardToLog); });
-}
 
 std::string OrShipped(const std::string& path, const char* file) {
   return path.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/" + file : path;
@@ -29,7 +17,6 @@ std::string OrShipped(const std::string& path, const char* file) {
 }  // namespace
 
 ModelSet::ModelSet(const TaskConfig& config) {
-  InstallLogHandler();
   const std::string path = OrShipped(config.model, "kuka_allegro.xml");
   const SpecPtr spec = ParseModel(path);
   spec->option.timestep = 1.0 / config.physics_hz;
