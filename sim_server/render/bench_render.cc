@@ -40,31 +40,32 @@ struct DataDeleter {
   void operator()(mjData* data) const { mj_deleteData(data); }
 };
 
-// The environments' poses: key frame 0 with every hinge and slide moved up to 0.35 rad or 5 cm within its range and
-// free bodies up to 15 cm sideways.
+// The environments' poses: the base pose with every hinge and slide moved up to 0.15 rad or 5 cm within its range and
+// free bodies up to 10 cm sideways.
 class Scenes {
  public:
-  Scenes(std::span<const mjModel* const> models, int count) {
+  Scenes(std::span<const mjModel* const> models, int count, const std::vector<double>& qpos) {
     for (int i = 0; i < count; ++i) {
       const mjModel* model = models[static_cast<size_t>(i) % models.size()];
       data_.emplace_back(mj_makeData(model));
-      Move(*model, data_.back().get(), RandomStream(1, "bench_render").At(static_cast<uint32_t>(i), 0));
+      Move(*model, qpos, data_.back().get(), RandomStream(1, "bench_render").At(static_cast<uint32_t>(i), 0));
       views_.push_back(ViewOf(model, data_.back().get()));
     }
   }
   std::span<const SceneView> Views() const { return views_; }
 
  private:
-  static void Move(const mjModel& model, mjData* data, Rng rng) {
+  static void Move(const mjModel& model, const std::vector<double>& qpos, mjData* data, Rng rng) {
     if (model.nkey > 0) mj_resetDataKeyframe(&model, data, 0);
+    if (static_cast<mjtSize>(qpos.size()) == model.nq) std::copy(qpos.begin(), qpos.end(), data->qpos);
     for (int j = 0; j < model.njnt; ++j) {
       mjtNum* q = data->qpos + model.jnt_qposadr[j];
       const mjtNum* range = model.jnt_range + 2 * j;
       if (model.jnt_type[j] == mjJNT_FREE) {
-        q[0] += rng.Uniform(-0.15f, 0.15f);
-        q[1] += rng.Uniform(-0.15f, 0.15f);
+        q[0] += rng.Uniform(-0.1f, 0.1f);
+        q[1] += rng.Uniform(-0.1f, 0.1f);
       } else if (model.jnt_type[j] != mjJNT_BALL) {
-        *q += rng.Uniform(-1.0f, 1.0f) * (model.jnt_type[j] == mjJNT_HINGE ? 0.35f : 0.05f);
+        *q += rng.Uniform(-1.0f, 1.0f) * (model.jnt_type[j] == mjJNT_HINGE ? 0.15f : 0.05f);
         if (model.jnt_limited[j]) *q = std::clamp(*q, range[0], range[1]);
       }
     }
@@ -180,7 +181,7 @@ BenchRow NotMeasured(const std::string& name, const std::string& peer_name, doub
 class Bench {
  public:
   Bench(std::span<const mjModel* const> models, const RenderBenchOptions& options)
-      : models_(models.begin(), models.end()), options_(options), scenes_(models, options.environments) {}
+      : models_(models.begin(), models.end()), options_(options), scenes_(models, options.environments, options.qpos) {}
 
   std::vector<BenchRow> Run() {
     // OSMesa's rasteriser would start threads of its own: one thread means one.

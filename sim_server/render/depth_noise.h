@@ -56,7 +56,7 @@ struct DepthNoiseConfig {
     v.Float("speckle_spread", speckle_spread, {.doc = "chance of each of three neighbours to share a speckle"}, chance);
     v.Float("edge_dropout", edge_dropout,
             {.doc = "chance of a pixel at a depth edge to be 0, at the far end of the range"}, chance);
-    v.Float("edge_m", edge_m, {.doc = "depth difference to a neighbour that makes an edge", .unit = "m"}, {1e-4, 10});
+    v.Float("edge_m", edge_m, {.doc = "depth step that makes an edge", .unit = "m"}, {1e-4, 10});
     v.Float("stick", stick, {.doc = "chance of each pixel to start a stick of constant random depth"}, chance);
     v.Float("stick_length_px", stick_length_px, {.doc = "greatest length of a stick", .unit = "px"}, {0, 256});
     v.Float("stick_width_px", stick_width_px, {.doc = "greatest width of a stick", .unit = "px"}, {0, 32});

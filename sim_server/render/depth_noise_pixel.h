@@ -81,14 +81,13 @@ GS_HOST_DEVICE inline float NormalZ(const Image& image, int x, int y, float fx, 
   return length > 0 ? fabsf(nz) / length : 1;
 }
 
-// Whether a neighbour's depth differs by more than edge_m, or shows nothing.
+// Whether depth jumps here: nothing shows beside the pixel, or its neighbours' depths are together off twice its own by
+// more than edge_m. A slope, however steep, is no jump.
 GS_HOST_DEVICE inline bool IsEdge(const Image& image, int x, int y, float edge_m) {
   const float z = image.At(x, y);
-  const float neighbours[4] = {image.At(x - 1, y), image.At(x + 1, y), image.At(x, y - 1), image.At(x, y + 1)};
-  for (const float other : neighbours) {
-    if (fabsf(other - z) > edge_m) return true;
-  }
-  return false;
+  const float across[2] = {image.At(x - 1, y), image.At(x + 1, y)}, down[2] = {image.At(x, y - 1), image.At(x, y + 1)};
+  if (across[0] == 0 || across[1] == 0 || down[0] == 0 || down[1] == 0) return true;
+  return fabsf(across[0] + across[1] - 2 * z) > edge_m || fabsf(down[0] + down[1] - 2 * z) > edge_m;
 }
 
 }  // namespace gripstream::noise
