@@ -24,16 +24,19 @@ class Pass {
        uint64_t moment)
       : c_(config), stream_(stream), p_(projection), width_(width), height_(height), moment_(moment) {}
 
+  // Jitter and disparity noise, and dropout at edges of the clean image.
   void Correlate(const float* in, float* out) const {
     const noise::Image clean = {in, width_, height_};
     ForPixels([&](int x, int y, int64_t at) {
       Rng rng = RngOf(x, y, kShape);
       out[at] = noise::Correlated(clean, x, y, F(c_.jitter_px), F(c_.disparity_sigma), F(c_.disparity_step),
                                   F(c_.edge_m), rng);
+      const float lost = F(c_.edge_dropout) * out[at] / F(c_.max_range_m);  // grows with distance
+      if (rng.Uniform() < lost && noise::IsEdge(clean, x, y, F(c_.edge_m))) out[at] = 0;
     });
   }
 
-  // Shift along normals, then dropout at edges and anywhere.
+  // Shift along normals, and dropout anywhere.
   void ShiftAndDrop(const float* in, float* out) const {
     const noise::Image image = {in, width_, height_};
     ForPixels([&](int x, int y, int64_t at) {
@@ -41,9 +44,7 @@ class Pass {
       if (!(in[at] > 0)) return;
       Rng rng = RngOf(x, y, kSpeckle);
       const float shift = F(c_.normal_sigma_m) * noise::DrawNormals(rng).first;
-      const float lost = F(c_.edge_dropout) * in[at] / F(c_.max_range_m);  // grows with distance
-      const bool drop = rng.Uniform() < F(c_.dropout);
-      if (drop || (rng.Uniform() < lost && noise::IsEdge(image, x, y, F(c_.edge_m)))) return;
+      if (rng.Uniform() < F(c_.dropout)) return;
       out[at] = in[at] +
                 shift * noise::NormalZ(image, x, y, F(p_.fx_px), F(p_.fy_px), F(p_.cx_px), F(p_.cy_px), F(c_.edge_m));
     });

@@ -1,6 +1,7 @@
 // Noise of a structured-light or stereo depth camera, laid over rendered depth: deterministic, the same on CPU and GPU.
 //
-//   clean depth -> jittered, quantised disparity -> shifted along normals -> dropout, speckle, edges, sticks -> range
+//   clean depth -> jittered, quantised disparity, edges lost -> shifted along normals, dropout -> speckle, sticks ->
+//   range
 //
 // The model of Barron and Malik (CVPR 2013) and Handa et al. (ICRA 2014) for the first step: depth is looked up at a
 // jittered pixel and its disparity, 35130 / z eighths of a pixel for z in centimetres, rounded after Gaussian noise of
