@@ -9,14 +9,13 @@ build=build/gpu_check
 [[ -d build/deps/venv ]] || tools/setup.sh
 
 echo "== GPU"
-command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version --format=csv,noheader || echo "none that nvidia-smi knows"
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "none that nvidia-smi knows"
 
 echo "== Build: CUDA renderer in $build"
 settings=(-DGRIPSTREAM_CUDA=ON -DGRIPSTREAM_TORCH=OFF "-DGRIPSTREAM_FOLDERS=core;control;wire;envs;sim_server")
 # For the GPU that is here alone, where there is one: quicker to build.
-if capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) && [[ $capability ]]; then
-  settings+=("-DCMAKE_CUDA_ARCHITECTURES=${capability/./}")
-fi
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 || true)
+[[ $capability =~ ^[0-9]+\.[0-9]+$ ]] && settings+=("-DCMAKE_CUDA_ARCHITECTURES=${capability/./}")
 cmake --preset release -B "$build" "${settings[@]}" >/dev/null
 cmake --build "$build" --target test_render_cuda bench_cuda_render
 
