@@ -47,8 +47,14 @@ std::string NodeText(const YAML::Node& node) {
   return out.c_str();
 }
 
+constexpr int kDeepest = 32;  // no configuration nests like this; an anchor that holds itself does
+
 // yaml-cpp keeps the first of two equal keys and says nothing; a user who wrote both means something else.
-void RejectRepeatedKeys(const YAML::Node& node, const std::string& name, const std::string& prefix) {
+void RejectRepeatedKeys(const YAML::Node& node, const std::string& name, const std::string& prefix, int depth = 0) {
+  if (depth > kDeepest) throw InputError(name, "nests more than " + std::to_string(kDeepest) + " levels deep");
+  if (node.IsSequence()) {
+    for (const auto& item : node) RejectRepeatedKeys(item, name, prefix, depth + 1);
+  }
   if (!node.IsMap()) return;
   std::vector<std::string> seen;
   for (const auto& entry : node) {
@@ -57,13 +63,15 @@ void RejectRepeatedKeys(const YAML::Node& node, const std::string& name, const s
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
       throw InputError(name, "key '" + key + "' is given twice");
     seen.push_back(key);
-    RejectRepeatedKeys(entry.second, name, key);
+    RejectRepeatedKeys(entry.second, name, key, depth + 1);
   }
 }
 
 YAML::Node ParseYaml(const std::string& text, const std::string& name) {
   try {
-    return YAML::Load(text);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) throw InputError(name, "holds several YAML documents ('---'), expected one");
+    return documents.empty() ? YAML::Node() : documents.front();
   } catch (const YAML::Exception& error) {
     throw InputError(name, std::string("not valid YAML: ") + error.what());
   }
@@ -82,7 +90,11 @@ void ApplyOverride(YAML::Node root, const std::string& assignment, std::vector<s
     }
     node.reset(node[part]);
   }
-  node = ParseYaml(assignment.substr(equals + 1), "--set " + key);
+  const YAML::Node value = ParseYaml(assignment.substr(equals + 1), "--set " + key);
+  // Nothing at all would silently drop what the file says.
+  if (value.IsNull()) throw InputError("--set", "", assignment, "a value behind '='; an empty text is \"\"");
+  RejectRepeatedKeys(value, "--set", key);
+  node = value;
   overridden.push_back(key);
 }
 

@@ -11,7 +11,9 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler
 
 // A terminal sends Ctrl-C to launcher and roles alike, and the launcher then sends SIGTERM to its roles: only the same
 // signal twice is somebody's impatience. SA_RESETHAND sees to that: the second one meets the default action.
-void OnSignal(int) { interrupted = true; }
+void OnSignal(int) {
+  interrupted = true;
+}
 
 }  // namespace
 
@@ -20,6 +22,7 @@ void CatchInterrupts() {
   action.sa_handler = OnSignal;
   action.sa_flags = SA_RESETHAND;
   sigemptyset(&action.sa_mask);
+  std::signal(SIGPIPE, SIG_IGN);  // whoever read our output may leave; the run goes on
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

@@ -1,7 +1,8 @@
 // One row of named numbers per iteration, to RUN/metrics.csv and to TensorBoard at once.
 //
 // The first row fixes the columns. After a resume, rows past the resumed iteration are dropped, so the file reads as
-// if the run had never stopped. Not thread-safe. Throws RunError when the disk refuses.
+// if the run had never stopped. Not thread-safe. Throws RunError when the disk refuses,
+// InputError when a resumed run's file is not its own.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,13 @@ class MetricsWriter {
  private:
   void DropRowsAfter(int64_t iteration);
   void WriteHeader(const Metrics& metrics);
+  void RequireSameColumns(const Metrics& metrics) const;  // of the file that a resumed run goes on with
 
   std::string csv_path_;
   EventFile events_;
   std::ofstream csv_;
   std::vector<std::string> columns_;
+  bool resumed_ = false;
 };
 
 }  // namespace gripstream

@@ -1,5 +1,6 @@
 #include "core/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,9 +14,24 @@ bool ProgressLine::Due() const {
   return std::chrono::steady_clock::now() >= next_;
 }
 
+namespace {
+
+// A line that wraps cannot be rewritten in place.
+std::string FitTerminal(const std::string& text) {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return text;
+  return text.substr(0, static_cast<size_t>(size.ws_col - 1));
+}
+
+}  // namespace
+
 void ProgressLine::Show(const std::string& text) {
   // "\r" returns to the start of the line, "\x1b[K" clears what the longer line before left behind.
-  std::printf(terminal_ ? "\r%s\x1b[K" : "%s\n", text.c_str());
+  if (terminal_) {
+    std::printf("\r%s\x1b[K", FitTerminal(text).c_str());
+  } else {
+    std::printf("%s\n", text.c_str());
+  }
   std::fflush(stdout);
   open_ = terminal_;
   next_ = std::chrono::steady_clock::now() +

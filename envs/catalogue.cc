@@ -15,7 +15,7 @@ namespace {
 
 // MuJoCo would print and append to a file in the working directory; its warnings belong in our log.
 void ForwardToLog(const mjLogMessage* message) {
-  LogInfo("MuJoCo: ", message->subject);
+  if (message->level >= mjLOG_WARNING) LogInfo("MuJoCo: ", message->subject);
 }
 
 void InstallLogHandler() {

@@ -15,7 +15,9 @@
 namespace gripstream {
 namespace {
 
-std::vector<BenchRow> Physics(double) { return BenchPhysics({}); }
+std::vector<BenchRow> Physics(double) {
+  return BenchPhysics({});
+}
 
 // The grasping scene with every training object.
 std::vector<BenchRow> Render(double seconds) {
@@ -81,6 +83,7 @@ std::string ToJson(const std::vector<BenchRow>& rows) {
 }  // namespace
 
 int BenchCommand(const BenchArguments& arguments) {
+  if (!std::isfinite(arguments.seconds)) throw InputError("command line", "--seconds", "nan", "a number of seconds");
   std::vector<BenchRow> rows;
   bool known = false;
   for (const Benchmark& benchmark : kBenchmarks) {

@@ -1,14 +1,17 @@
 // gripstream describe: the layout of a configuration's record and action, as both ends of the wire see it.
 #include <cstdio>
+#include <filesystem>
 
 #include "launch/commands.h"
 #include "launch/roles.h"
+#include "launch/run_folder.h"
 #include "wire/layout.h"
 
 namespace gripstream {
 
 int DescribeCommand(const std::string& config_path, const std::vector<std::string>& overrides) {
-  const RunConfig config = ReadRunConfig(config_path, overrides);
+  const RunConfig config = std::filesystem::is_directory(config_path) ? OpenRunFolder(config_path, overrides)
+                                                                      : ReadRunConfig(config_path, overrides);
   const TaskDescription task = DescribeTask(config);
   size_t env_bytes = 0;
   std::printf("record, per environment:\n");

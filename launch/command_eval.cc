@@ -1,4 +1,5 @@
 // gripstream eval: the fixed episode set with a trained policy.
+#include <cstdio>
 #include <filesystem>
 
 #include "core/error.h"
@@ -22,6 +23,8 @@ int EvalCommand(const EvalArguments& arguments) {
   }
   const RunConfig config = OpenRunFolder(run_dir, arguments.overrides);
   DescribeTask(config);
+  std::printf("evaluating %s\n", checkpoint.c_str());
+  std::fflush(stdout);
   std::vector<std::string> learner = {"--evaluate", checkpoint};
   if (!arguments.json_path.empty()) learner.insert(learner.end(), {"--json", arguments.json_path});
   return RunRoles(config, learner, arguments.overrides);

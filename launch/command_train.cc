@@ -15,11 +15,18 @@ namespace {
 namespace fs = std::filesystem;
 
 int Resume(const TrainArguments& arguments) {
+  for (const std::string& assignment : arguments.overrides) {
+    if (assignment.rfind("run.dir=", 0) == 0) {
+      throw InputError("--set", "run.dir", assignment.substr(8), "nothing: a run goes on in its own folder");
+    }
+  }
   const RunConfig config = OpenRunFolder(arguments.resume, arguments.overrides);
   DescribeTask(config);
   const std::string checkpoint = NewestCheckpoint(arguments.resume);
+  RecordResume(config, arguments.command_line);
   std::printf("resuming %s from %s\n", arguments.resume.c_str(), fs::path(checkpoint).filename().c_str());
-  return RunRoles(config, {"--resume", checkpoint}, arguments.overrides);
+  std::fflush(stdout);
+  return RunRoles(config, {"--resume", checkpoint}, {});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "launch/roles.h"
+#include "launch/run_folder.h"
 #include "learner/role.h"
 
 namespace gripstream {
@@ -28,8 +29,22 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.reward_terms = task.reward_terms;
   options.object_names = task.object_names;
   options.config_text = ToYaml(config);
+  if (!arguments.resume.empty()) options.resume_envs = config.TotalEnvs();
   options.checkpoint = arguments.evaluate.empty() ? arguments.resume : arguments.evaluate;
   return options;
+}
+
+// A learner started by hand has no launcher that made the folder, or that refused one with a run in it.
+void PrepareRunFolder(const RunConfig& config, const LearnerArguments& arguments) {
+  if (!std::filesystem::exists(config.run.dir + "/config.yaml")) {
+    RunConfig made = config;
+    CreateRunFolder(made, arguments.path, {});
+  }
+  const bool fresh = arguments.resume.empty() && arguments.evaluate.empty();
+  if (fresh && !IsUnusedRunFolder(config.run.dir)) {
+    throw InputError(arguments.path, "run.dir", config.run.dir,
+                     "a folder without checkpoints; to go on with that run: --resume CHECKPOINT");
+  }
 }
 
 }  // namespace
@@ -37,7 +52,10 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   CLI::App app("The learner role: trains or evaluates a policy with the simulators that join");
   app.add_option("config", arguments.path, "run folder, or configuration with run.dir set")->required();
-  app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the configuration")->expected(1)->take_all();
+  app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the configuration")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
@@ -55,15 +73,17 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
                    void (*start_simulators)(const RunConfig&)) {
   CatchInterrupts();
-  if (std::filesystem::is_directory(config.run.dir + "/logs")) LogToFile(config.run.dir + "/logs/learner.log");
+  PrepareRunFolder(config, arguments);
+  LogToFile(config.run.dir + "/logs/learner.log");
   const TaskDescription task = DescribeTask(config);
   const LearnerRoleOptions options = OptionsOf(config, task, arguments);
-  CheckCheckpoint(options);
+  CheckOptions(options);
   const std::unique_ptr<LearnerEnd> wire = ListenForSimulators(WireOf(config), {.run_id = RunId(config),
                                                                                 .specs = task.record,
                                                                                 .config_hash = AgreementHash(config),
                                                                                 .total_envs = config.TotalEnvs()});
   if (start_simulators) start_simulators(config);
+  LogInfo("waiting at ", wire->Address(), " for ", config.sim.processes, " simulators");
   wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.deadline_s));
   const int code =
       arguments.evaluate.empty() ? Train(*wire, options) : EvaluateCheckpoint(*wire, options, arguments.json_path);

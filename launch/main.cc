@@ -31,7 +31,8 @@ using Action = std::function<int()>;
 void AddOverrides(CLI::App& command, std::vector<std::string>& overrides) {
   command.add_option("--set", overrides, "KEY=VALUE laid over the configuration; may be repeated")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 void AddTrain(CLI::App& app, TrainArguments& arguments, Action& action) {
@@ -141,7 +142,9 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw InputError("command line", std::string(error.what()) + " (see gripstream --help)");
   }
-  return action();
+  const int code = action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw RunError("standard output could not be written");
+  return code;
 }
 
 }  // namespace

@@ -15,9 +15,14 @@ int Main(int argc, char** argv) {
   std::string path;
   std::vector<std::string> overrides;
   int index = 0;
+  bool launched = false;
   app.add_option("config", path, "run folder, or configuration with run.dir set")->required();
   app.add_option("--index", index, "which of sim.processes this is, from 0");
-  app.add_option("--set", overrides, "KEY=VALUE laid over the configuration")->expected(1)->take_all();
+  app.add_flag("--launched", launched, "started by gripstream: the learner reports what ends the run");
+  app.add_option("--set", overrides, "KEY=VALUE laid over the configuration")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -35,7 +40,14 @@ int Main(int argc, char** argv) {
   if (std::filesystem::is_directory(config.run.dir + "/logs")) {
     LogToFile(config.run.dir + "/logs/simulator_" + std::to_string(index) + ".log");
   }
-  ServeSimulator(config, index);
+  try {
+    ServeSimulator(config, index);
+  } catch (const RunError& error) {
+    // The learner has been told, or is itself what failed, and says so: one failure, one line.
+    if (!launched) throw;
+    LogInfo("ended: ", error.what());
+    return kExitFailed;
+  }
   return kExitOk;
 }
 

@@ -46,6 +46,18 @@ void CheckGroups(const RunConfig& config, const std::string& name) {
                        ": runtime.mode double_buffered steps half-batches of whole inference chunks");
 }
 
+void CheckSchedule(const RunConfig& config, const std::string& name) {
+  const ScheduleConfig& schedule = config.ppo.schedule;
+  if (schedule.min_lr > schedule.max_lr) {
+    throw InputError(name, "ppo.schedule.min_lr", std::to_string(schedule.min_lr),
+                     "at most ppo.schedule.max_lr = " + std::to_string(schedule.max_lr));
+  }
+  // The simulators must know the port before the learner listens.
+  if (config.wire.address.starts_with("tcp://") && config.wire.address.ends_with(":0")) {
+    throw InputError(name, "wire.address", config.wire.address, "an address with a port of its own, not 0");
+  }
+}
+
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
@@ -53,6 +65,7 @@ RunConfig Check(const ConfigFile& file) {
   CheckSizes(config, file.Name());
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
+  CheckSchedule(config, file.Name());
   return config;
 }
 

@@ -53,13 +53,17 @@ std::string Provenance(const RunConfig& config, const std::string& config_path,
 }  // namespace
 
 void CreateRunFolder(RunConfig& config, const std::string& config_path, const std::vector<std::string>& command_line) {
+  // The folder is used from other working directories too.
+  for (std::string* file : {&config.task.model, &config.task.catalogue, &config.task.action.synergies}) {
+    if (!file->empty()) *file = fs::absolute(*file).lexically_normal().string();
+  }
   if (config.run.dir.empty()) config.run.dir = FreshFolder(config_path);
   const fs::path folder = config.run.dir;
-  if (fs::exists(folder / "config.yaml")) {
+  std::error_code error;
+  if (fs::exists(folder / "config.yaml", error)) {
     throw InputError(config_path, "run.dir", config.run.dir,
                      "a folder without a run in it; to go on with that run: --resume " + config.run.dir);
   }
-  std::error_code error;
   fs::create_directories(folder / "checkpoints", error);
   if (!error) fs::create_directories(folder / "logs", error);
   if (error) throw InputError(config_path, "run.dir", config.run.dir, "a folder that can be made: " + error.message());
@@ -67,9 +71,28 @@ void CreateRunFolder(RunConfig& config, const std::string& config_path, const st
   WriteFileAtomically((folder / "config.yaml").string(), ToYaml(config));
 }
 
+void RecordResume(const RunConfig& config, const std::vector<std::string>& command_line) {
+  const std::string path = config.run.dir + "/provenance.json";
+  nlohmann::ordered_json provenance;
+  if (fs::exists(path)) provenance = nlohmann::ordered_json::parse(ReadText(path), nullptr, false);
+  if (!provenance.is_object()) provenance = nlohmann::ordered_json::object();
+  provenance["resumed"].push_back({{"gripstream", kVersion},
+                                   {"git_revision", kGitRevision},
+                                   {"started", LocalTime("%Y-%m-%dT%H:%M:%S%z")},
+                                   {"command_line", command_line}});
+  WriteFileAtomically(path, provenance.dump(2) + "\n");
+  WriteFileAtomically(config.run.dir + "/config.yaml", ToYaml(config));
+}
+
+bool IsUnusedRunFolder(const std::string& run_dir) {
+  std::error_code missing;
+  const fs::directory_iterator checkpoints(fs::path(run_dir) / "checkpoints", missing);
+  return missing || checkpoints == fs::directory_iterator();
+}
+
 void RemoveUnusedRunFolder(const std::string& run_dir) {
   const fs::path folder = run_dir;
-  if (!fs::is_empty(folder / "checkpoints")) return;
+  if (!IsUnusedRunFolder(run_dir)) return;
   for (const char* made : {"config.yaml", "provenance.json", "metrics.csv", "logs", "checkpoints", "tensorboard"}) {
     fs::remove_all(folder / made);
   }

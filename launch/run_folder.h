@@ -19,7 +19,12 @@ namespace gripstream {
 // Throws InputError when the folder already holds a run or cannot be made.
 void CreateRunFolder(RunConfig& config, const std::string& config_path, const std::vector<std::string>& command_line);
 
-// Removes the folder of a run that never began: one without a checkpoint. Anything else stays.
+// Adds a resume to the provenance and makes config.yaml say what is run from now on.
+void RecordResume(const RunConfig& config, const std::vector<std::string>& command_line);
+
+// Whether the run in this folder has not yet left a checkpoint.
+bool IsUnusedRunFolder(const std::string& run_dir);
+// Removes what CreateRunFolder made of an unused run folder; anything else stays.
 void RemoveUnusedRunFolder(const std::string& run_dir);
 
 // The configuration of an existing run (a run folder), with overrides. Throws InputError when it is no run folder.

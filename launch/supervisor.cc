@@ -50,7 +50,7 @@ class Watch {
 
  private:
   int AfterLearner(int code) {
-    StopAll(simulators_, kGraceToEnd_s);
+    StopAll(simulators_, code == kExitOk ? kGraceToEnd_s : 0);
     // The learner reports its own failures; only a signal leaves it without a word.
     if (code >= 128) std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
     return code == kExitOk || code == kExitBadInput ? code : kExitFailed;
@@ -63,17 +63,20 @@ class Watch {
     return kExitFailed;
   }
 
-  // The learner names a peer that dies; it is given the time to.
+  // The learner names a peer that dies, or is what the simulator lost; it is given the time to say so.
   int AfterLostSimulator(Child& simulator, int code) {
-    // What was wrong with its input, the simulator has said itself.
-    if (code != kExitBadInput) {
+    // What was wrong with its input, the simulator has said itself; what else it had to say, it has told the learner.
+    if (code >= 128) {
       std::fprintf(stderr, "gripstream: %s (pid %d) ended: %s\n", simulator.Name().c_str(), simulator.Pid(),
                    simulator.HowItEnded().c_str());
     }
     if (code == kExitBadInput) learner_.Signal(SIGKILL);
-    learner_.EndBy(Deadline::After(notice_s_));
+    const int learner_code = learner_.EndBy(Deadline::After(notice_s_));
     StopAll(simulators_, 0);
-    return code == kExitBadInput ? kExitBadInput : kExitFailed;
+    if (learner_code >= 128 && code != kExitBadInput) {
+      std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
+    }
+    return code == kExitBadInput || learner_code == kExitBadInput ? kExitBadInput : kExitFailed;
   }
 
   Child& learner_;
@@ -94,7 +97,7 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
   for (int i = 0; !single && i < config.sim.processes; ++i) {
     const std::string index = std::to_string(i);
     simulators.push_back(
-        StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index}, overrides));
+        StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index, "--launched"}, overrides));
   }
   return Watch(learner, simulators, config.wire.deadline_s + kGraceToEnd_s).UntilTheEnd();
 }
@@ -107,7 +110,9 @@ std::string WireAddress(const RunConfig& config) {
   return config.wire.transport == "zmq" ? std::string("ipc://") + name : name;
 }
 
-void PrepareRoleEnvironment() { setenv("OMP_WAIT_POLICY", "PASSIVE", 0); }
+void PrepareRoleEnvironment() {
+  setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
+}
 
 std::string RoleProgram(const std::string& name) {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();

@@ -47,6 +47,7 @@ void EpisodeStatistics::TakeRollout(const RolloutStore& store) {
   const torch::Tensor terms = store.AfterAction("reward_terms").mean({0, 1}).to(torch::kFloat64);
   for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = terms.const_data_ptr<double>()[i];
   if (episodes_ == 0) return;  // long episodes: the last known figures stay
+  any_ended_ = true;
   success_rate_ = static_cast<double>(successes_) / episodes_;
   return_mean_ = return_sum_ / episodes_;
   length_mean_ = length_sum_ / episodes_;

@@ -21,7 +21,9 @@ class EpisodeStatistics {
   void ForgetRunning();
 
   int Episodes() const { return episodes_; }
-  // Of the last rollout that ended any episode, else 0.
+  int Faults() const { return faults_; }
+  bool AnyEnded() const { return any_ended_; }
+  // Of the last rollout that ended any episode; 0 before the first has.
   double SuccessRate() const { return success_rate_; }
   double ReturnMean() const { return return_mean_; }
   Metrics AsMetrics() const;
@@ -35,6 +37,7 @@ class EpisodeStatistics {
   std::vector<double> term_means_;
   int episodes_ = 0, successes_ = 0, timeouts_ = 0, faults_ = 0;
   double return_sum_ = 0, length_sum_ = 0;
+  bool any_ended_ = false;
   double success_rate_ = 0, return_mean_ = 0, length_mean_ = 0;
 };
 

@@ -10,14 +10,17 @@ EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Po
   request.episodes = plan.eval.episodes;
   request.seed = plan.eval.seed;
   request.blank_image = blank_image;
-  request.sheet_rows = with_sheet ? static_cast<uint32_t>(plan.eval.sheet_rows) : 0;
-  // Absolute: the simulator that writes it may have another working directory.
-  request.sheet_path = std::filesystem::absolute(plan.run_dir + "/evaluation.png").string();
+  if (with_sheet && !plan.sheet_path.empty()) {
+    request.sheet_rows = static_cast<uint32_t>(plan.eval.sheet_rows);
+    // Absolute: the simulator that writes it may have another working directory.
+    request.sheet_path = std::filesystem::absolute(plan.sheet_path).string();
+  }
   return Evaluate(fleet, plan.specs, policy, request);
 }
 
 void EvaluateForResults(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, RunResults& results) {
   results.final_evaluation = EvaluateOnce(fleet, plan, policy, false, true);
+  if (plan.eval.sheet_rows > 0) results.sheet = plan.sheet_path;
   if (plan.eval.blank_image && policy.Network().UsesImage()) {
     results.blank_image = EvaluateOnce(fleet, plan, policy, true, false);
   }

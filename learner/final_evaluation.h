@@ -15,7 +15,7 @@ namespace gripstream {
 struct EvaluationPlan {
   EvalConfig eval;
   std::vector<TensorSpec> specs;  // of the record
-  std::string run_dir;            // the sheet goes to RUN/evaluation.png
+  std::string sheet_path;         // PNG; empty: no sheet
 };
 
 EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, bool blank_image,

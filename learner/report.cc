@@ -52,11 +52,12 @@ std::string FormatProgress(const ProgressFigures& figures, const IterationTimes&
   std::string text =
       Format("iteration %ld/%ld  ", static_cast<long>(figures.iteration), static_cast<long>(figures.iterations));
   text += FormatCount(figures.env_steps) + " steps  " + FormatCount(figures.env_steps_per_s) + " steps/s";
-  text += Format("  [sim %.0f%% render %.0f%% wire %.0f%% inference %.0f%% update %.0f%%]",
-                 percent(collect.physics_s + collect.observe_s), percent(collect.render_s), percent(collect.wire_s),
-                 percent(collect.inference_s), percent(times.update_s));
-  text += Format("  return %.2f  success %.1f %%", figures.episode_return, 100 * figures.success);
-  return text + "  ETA " + FormatDuration(figures.eta_s);
+  text += figures.any_episode ? Format("  return %.2f  success %.1f %%", figures.episode_return, 100 * figures.success)
+                              : std::string("  no episode has ended yet");
+  text += "  ETA " + FormatDuration(figures.eta_s);
+  return text + Format("  [sim %.0f%% render %.0f%% wire %.0f%% inference %.0f%% update %.0f%%]",
+                       percent(collect.physics_s + collect.observe_s), percent(collect.render_s),
+                       percent(collect.wire_s), percent(collect.inference_s), percent(times.update_s));
 }
 
 std::string FormatSuccess(const EvaluationResult& result) {
@@ -76,15 +77,20 @@ std::string FormatObjects(const EvaluationResult& result, const std::vector<std:
 
 std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
                           const std::vector<std::string>& object_names) {
-  std::string text = results.status + " after " + std::to_string(results.iterations) + " iterations, " +
+  std::string text = results.status + (results.stop_reason.empty() ? "" : " (" + results.stop_reason + ")") +
+                     " after " + std::to_string(results.iterations) + " iterations, " +
                      FormatCount(static_cast<double>(results.env_steps)) + " steps";
   text += results.wall_s > 0 ? ", " + FormatDuration(results.wall_s) + "\n" : "\n";
   if (results.final_evaluation.episodes > 0) {
     text += FormatSuccess(results.final_evaluation) + "\n" + FormatObjects(results.final_evaluation, object_names);
-    text += "episodes in pictures: " + run_dir + "/evaluation.png\n";
+    if (!results.sheet.empty()) text += "episodes in pictures: " + results.sheet + "\n";
   }
   if (results.blank_image.episodes > 0) {
     text += "with the image blanked: " + FormatSuccess(results.blank_image) + "\n";
+  }
+  if (results.faults > 0) {
+    text += "quarantined: " + std::to_string(results.faults) + " environment steps went wrong in the physics (see " +
+            run_dir + "/logs)\n";
   }
   return text + "run folder: " + run_dir + "\n";
 }
@@ -92,10 +98,12 @@ std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
 void WriteResults(const std::string& path, const RunResults& results, const std::vector<std::string>& object_names) {
   nlohmann::ordered_json json;
   json["status"] = results.status;
+  json["stop_reason"] = results.stop_reason;
   json["parameters_sha256"] = results.parameters_sha256;
   json["env_steps"] = results.env_steps;
   json["iterations"] = results.iterations;
   json["wall_s"] = results.wall_s;
+  json["faults"] = results.faults;
   json["success"] = SuccessOrNull(results.final_evaluation);
   json["success_ci95"] = IntervalOrNull(results.final_evaluation);
   json["success_at_start"] = SuccessOrNull(results.at_start);

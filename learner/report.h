@@ -21,6 +21,7 @@ struct IterationTimes {
 struct ProgressFigures {
   int64_t iteration = 0, iterations = 0;  // done, wanted
   double env_steps = 0, env_steps_per_s = 0;
+  bool any_episode = false;  // whether return and success say anything yet
   double episode_return = 0, success = 0;
   double eta_s = 0;
 };
@@ -37,8 +38,11 @@ struct RunResults {
   std::string parameters_sha256;
   int64_t env_steps = 0, iterations = 0;
   double wall_s = 0;
+  int64_t faults = 0;  // environment steps of this process that were quarantined
   EvaluationResult final_evaluation, at_start, blank_image;
-  std::string status;  // "completed", "interrupted"
+  std::string status;       // "completed", "interrupted", "evaluated"
+  std::string stop_reason;  // why training ended, for example "train.iterations reached"
+  std::string sheet;        // the contact sheet's path
 };
 
 // What is printed at the end: status, success with its interval, a line per object, the blanked image, the run folder.

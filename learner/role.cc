@@ -1,6 +1,7 @@
 #include "learner/role.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "core/error.h"
 #include "learner/run_checkpoint.h"
@@ -8,10 +9,15 @@
 
 namespace gripstream {
 
-void CheckCheckpoint(const LearnerRoleOptions& options) {
-  if (options.checkpoint.empty()) return;
+void CheckOptions(const LearnerRoleOptions& options) {
   Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
-  RestorePolicy(LoadCheckpoint(options.checkpoint), options.checkpoint, policy);
+  if (options.checkpoint.empty()) return;
+  const Checkpoint checkpoint = LoadCheckpoint(options.checkpoint);
+  RestorePolicy(checkpoint, options.checkpoint, policy);
+  if (options.resume_envs > 0) {
+    CountersOf(checkpoint, options.checkpoint);
+    EnvStatesOf(checkpoint, options.checkpoint, options.resume_envs);
+  }
 }
 
 int Train(LearnerEnd& wire, const LearnerRoleOptions& options) {
@@ -23,7 +29,11 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, cons
   const Checkpoint checkpoint = LoadCheckpoint(options.checkpoint);
   RestorePolicy(checkpoint, options.checkpoint, policy);
   Fleet fleet(wire, options.patience_s);
-  const EvaluationPlan plan{options.eval, options.specs, options.run_dir};
+  // Beside the run's own results, which stay as they are.
+  const std::filesystem::path folder = std::filesystem::path(options.run_dir) / "evaluations";
+  std::filesystem::create_directories(folder);
+  const std::string stem = (folder / std::filesystem::path(options.checkpoint).stem()).string();
+  const EvaluationPlan plan{options.eval, options.specs, stem + ".png"};
   RunResults results;
   results.status = "evaluated";
   results.iterations = checkpoint.Counter("iteration", options.checkpoint);
@@ -31,6 +41,7 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, cons
   results.parameters_sha256 = ParametersSha256(policy.Network().Parameters());
   EvaluateForResults(fleet, plan, policy, results);
   std::printf("%s", FormatOutcome(results, options.run_dir, options.object_names).c_str());
+  WriteResults(stem + ".json", results, options.object_names);
   if (!json_path.empty()) WriteResults(json_path, results, options.object_names);
   return kExitOk;
 }

@@ -32,10 +32,12 @@ struct LearnerRoleOptions {
   std::vector<std::string> object_names;  // by catalogue id, for the per-object table
   std::string config_text;                // resolved; goes into every checkpoint
   std::string checkpoint;                 // to resume or evaluate; empty: a new run
+  int resume_envs = 0;                    // environments over all simulators when a run is resumed, else 0
 };
 
-// Reads options.checkpoint, if any, and throws InputError when it does not fit: before anything is started.
-void CheckCheckpoint(const LearnerRoleOptions& options);
+// Throws InputError, before anything is started, when the networks do not fit the task, or options.checkpoint does not
+// fit the networks or, to resume, the number of environments.
+void CheckOptions(const LearnerRoleOptions& options);
 
 // Trains up to train.iterations and writes RUN/results.json. Returns the process exit code.
 int Train(LearnerEnd& wire, const LearnerRoleOptions& options);

@@ -10,7 +10,8 @@ namespace gripstream {
 namespace {
 
 constexpr char kEnvState[] = "env_state";
-constexpr double kPerMillion = 1e6;  // counters are whole numbers: fractions are kept in millionths
+constexpr int64_t kMostIterations = 1 << 30;  // of train.iterations
+constexpr double kPerMillion = 1e6;           // counters are whole numbers: fractions are kept in millionths
 
 int64_t ToMillionths(double value) {
   return static_cast<int64_t>(value * kPerMillion);
@@ -56,6 +57,10 @@ RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path) {
   };
   RunCounters counters;
   counters.iteration = checkpoint.Counter("iteration", path);
+  if (counters.iteration < 0 || counters.iteration > kMostIterations) {
+    throw InputError(path, "counters.iteration", std::to_string(counters.iteration),
+                     "0 to " + std::to_string(kMostIterations));
+  }
   counters.env_steps = checkpoint.Counter("env_steps", path);
   counters.wall_s = fraction("wall_microseconds");
   counters.best_success = fraction("best_success_ppm");

@@ -48,7 +48,7 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options)
       ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations),
       episodes_(fleet_.Envs(), options.reward_terms),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
-      evaluation_{options.eval, options.specs, options.run_dir} {
+      evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
   LogInfo("rollout store: ", store_.Bytes(), " bytes for ", store_.Horizon(), " steps of ", store_.Envs(),
           " environments");
@@ -74,6 +74,7 @@ int TrainingRun::Run() {
   progress_.Finish();
   if (saved_iteration_ != iteration_) SaveCheckpoint();
   WriteOutcome();
+  if (saved_iteration_ != iteration_) throw RunError(options_.run_dir + ": the last checkpoint could not be written");
   return Interrupted() ? kExitFailed : kExitOk;
 }
 
@@ -84,6 +85,7 @@ void TrainingRun::WriteOutcome() {
   results_.wall_s = WallSeconds();
   if (!Interrupted()) EvaluateForResults(fleet_, evaluation_, policy_, results_);
   results_.status = Interrupted() ? "interrupted" : "completed";
+  results_.stop_reason = StopReason();
   WriteResults(options_.run_dir + "/results.json", results_, options_.object_names);
   std::printf("%s", FormatOutcome(results_, options_.run_dir, options_.object_names).c_str());
   if (Interrupted()) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());
@@ -104,16 +106,24 @@ void TrainingRun::StartAnew() {
 
 void TrainingRun::TrainUntilDone() {
   first_iteration_ = iteration_;
-  while (iteration_ < options_.train.iterations && !Interrupted() && !ReachedItsGoal()) {
+  while (iteration_ < options_.train.iterations && !Interrupted() && !OutOfTime() && !IsGoodEnough()) {
     if (!Iterate()) return;
     if (iteration_ % options_.train.checkpoint_every == 0) SaveCheckpoint();
   }
 }
 
-bool TrainingRun::ReachedItsGoal() {
-  if (options_.train.max_wall_s > 0 && WallSeconds() >= options_.train.max_wall_s) return true;
-  if (options_.train.stop_success <= 0) return false;
-  return good_iterations_ >= kGoodIterationsToStop;
+bool TrainingRun::OutOfTime() const {
+  return options_.train.max_wall_s > 0 && WallSeconds() >= options_.train.max_wall_s;
+}
+
+bool TrainingRun::IsGoodEnough() const {
+  return options_.train.stop_success > 0 && good_iterations_ >= kGoodIterationsToStop;
+}
+
+std::string TrainingRun::StopReason() const {
+  if (iteration_ >= options_.train.iterations) return "train.iterations reached";
+  if (IsGoodEnough()) return "train.stop_success reached";
+  return OutOfTime() ? "train.max_wall_s reached" : "";
 }
 
 bool TrainingRun::Iterate() {
@@ -122,6 +132,7 @@ bool TrainingRun::Iterate() {
   const auto step = static_cast<uint64_t>(iteration_) * static_cast<uint64_t>(store_.Horizon());
   if (!CollectRollout(fleet_, store_, policy_, step, static_cast<uint64_t>(iteration_), times.collect)) return false;
   episodes_.TakeRollout(store_);
+  results_.faults += episodes_.Faults();
   const PpoMetrics update = ppo_.Update(store_, iteration_);
   store_.BeginNext();
   ++iteration_;
@@ -153,6 +164,7 @@ void TrainingRun::ShowProgress(const IterationTimes& times) {
                                  .iterations = options_.train.iterations,
                                  .env_steps = static_cast<double>(EnvSteps()),
                                  .env_steps_per_s = store_.Horizon() * store_.Envs() / times.total_s,
+                                 .any_episode = episodes_.AnyEnded(),
                                  .episode_return = episodes_.ReturnMean(),
                                  .success = episodes_.SuccessRate(),
                                  .eta_s = eta_s},

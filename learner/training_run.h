@@ -33,7 +33,9 @@ class TrainingRun {
   // False when interrupted within the iteration; nothing of it has been learned then.
   bool Iterate();
   void TrainUntilDone();
-  bool ReachedItsGoal();
+  bool OutOfTime() const;
+  bool IsGoodEnough() const;
+  std::string StopReason() const;
   void LogIteration(const PpoMetrics& update, const IterationTimes& times);
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();

@@ -27,7 +27,8 @@ install_debian_packages() {
     return
   fi
   if [[ $(id -u) -ne 0 ]]; then
-    if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    # A sudo that would ask for a password is used only where somebody can type it.
+    if command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || { [[ -t 0 ]] && sudo true; }; }; then
       sudo=(sudo)
     else
       echo "tools/setup.sh: not root and no sudo; ask for these Debian packages: ${missing% }" >&2

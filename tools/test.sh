@@ -5,6 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:-all}
+[[ $what == all || $what == quick ]] || { echo "tools/test.sh: got '$what', expected all or quick" >&2; exit 2; }
 tools/setup.sh --tests
 tools/build.sh release
 echo "== Tests: release"

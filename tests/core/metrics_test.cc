@@ -43,6 +43,14 @@ TEST_F(MetricsTest, AfterAResumeTheFileReadsAsIfTheRunHadNeverStopped) {
   EXPECT_EQ(ReadText(folder_ + "/metrics.csv"), "iteration,x\n1,1\n2,2\n3,3\n4,40\n5,50\n6,60\n");
 }
 
+TEST_F(MetricsTest, AResumedRunRefusesAFileThatIsNotItsOwn) {
+  WriteFileAtomically(folder_ + "/metrics.csv", "garbage\n1,2\n");
+  EXPECT_THROW(MetricsWriter(folder_, 3), InputError);
+  WriteFileAtomically(folder_ + "/metrics.csv", "iteration,other\n1,2\n");
+  MetricsWriter writer(folder_, 3);
+  EXPECT_THROW(writer.Write(4, {{"x", 1}}), InputError);
+}
+
 TEST_F(MetricsTest, AColumnThatChangesIsOurBug) {
   MetricsWriter writer(folder_, -1);
   writer.Write(1, {{"x", 1}});

@@ -54,6 +54,11 @@ TEST_F(BadInput, InTheConfiguration) {
                      {"sim.envs", "24", "2 x policy.inference_chunk = 16", "double_buffered"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});
+  const std::string endless = Write("endless.yaml", "sim: &s\n  foo: *s\n");
+  ExpectRefused({"train", endless}, {endless, "levels deep"});
+  const std::string two = Write("two.yaml", "run: {seed: 1}\n---\nrun: {seed: 2}\n");
+  ExpectRefused({"train", two}, {two, "several YAML documents"});
+  ExpectTrainRefused({"sim="}, {"--set", "sim=", "a value"});
   const std::string broken = Write("broken.yaml", "run: [1\n");
   ExpectRefused({"train", broken}, {broken, "not valid YAML"});
 }
@@ -61,7 +66,9 @@ TEST_F(BadInput, InTheConfiguration) {
 TEST_F(BadInput, WhatThisVersionCannotDoIsNamed) {
   ExpectTrainRefused({"runtime.mode=async"}, {"runtime.mode", "async", "lockstep or double_buffered"});
   ExpectTrainRefused({"physics.backend=mjwarp"}, {"physics.backend", "mjwarp"});
-  ExpectTrainRefused({"render.backend=cuda"}, {"render.backend", "cuda"});
+  if (!std::filesystem::exists("/dev/nvidiactl")) {  // with a GPU at hand it is no bad input
+    ExpectTrainRefused({"render.backend=cuda"}, {"render.backend", "cuda"});
+  }
   ExpectTrainRefused({"wire.transport=nccl"}, {"wire.transport", "nccl"});
 }
 
@@ -81,6 +88,11 @@ TEST_F(BadInput, ARunFolderInUseIsNotOverwritten) {
   ExpectRefused({"train", kTiny, "--set", "run.dir=" + (folder_ / "old")}, {"run.dir", folder_ / "old", "--resume"});
   std::ifstream in(folder_ / "old/config.yaml");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "run: {seed: 5}\n");
+}
+
+TEST_F(BadInput, WhatTheLearnerJudgesIsRefusedTheSameWay) {
+  ExpectTrainRefused({"render.width=3", "render.height=3"}, {"policy.encoder.kernels"});
+  ExpectTrainRefused({"policy.image.near_m=3"}, {"policy.image"});
 }
 
 TEST_F(BadInput, ResumeAndEvalNeedARun) {
@@ -127,6 +139,12 @@ TEST_F(BadCheckpoint, TruncatedForeignOrOfAnotherNetworkIsRefused) {
   ExpectEvalRefused({});
   std::ofstream(Checkpoint()) << "PK\x03\x04 this is somebody else's file";
   ExpectEvalRefused({});
+}
+
+TEST_F(BadCheckpoint, AnotherNumberOfEnvironmentsIsRefusedInOneLine) {
+  const Ended ended = RunGripstream({"train", "--resume", folder_ / "good", "--set", "sim.envs=8"}, 30);
+  EXPECT_EQ(ended.code, 2) << ended.output;
+  EXPECT_THAT(ended.output, AllOf(HasSubstr(Checkpoint()), HasSubstr("16 environments")));
 }
 
 TEST_F(BadCheckpoint, AnotherNetworkIsNamedByItsFirstDifference) {
