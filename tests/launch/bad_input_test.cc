@@ -90,9 +90,18 @@ TEST_F(BadInput, ARunFolderInUseIsNotOverwritten) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "run: {seed: 5}\n");
 }
 
-TEST_F(BadInput, WhatTheLearnerJudgesIsRefusedTheSameWay) {
-  ExpectTrainRefused({"render.width=3", "render.height=3"}, {"policy.encoder.kernels"});
-  ExpectTrainRefused({"policy.image.near_m=3"}, {"policy.image"});
+// The networks are the learner's to judge, after the run folder has been named: still one line, and no folder stays.
+TEST_F(BadInput, NetworksThatDoNotFitAreRefusedByTheLearner) {
+  const auto expect_refused = [&](const std::vector<std::string>& overrides, const std::string& key) {
+    const Ended ended = RunGripstream(TinyRun(folder_ / "run", overrides), 30);
+    EXPECT_EQ(ended.code, 2) << ended.output;
+    const std::string error = ended.output.substr(std::min(ended.output.find("gripstream: "), ended.output.size()));
+    EXPECT_THAT(error, HasSubstr(key));
+    EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 1) << error;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "run"));
+  };
+  expect_refused({"render.width=3", "render.height=3"}, "policy.encoder.kernels");
+  expect_refused({"policy.image.near_m=3"}, "policy.image");
 }
 
 TEST_F(BadInput, ResumeAndEvalNeedARun) {
