@@ -1,8 +1,6 @@
 #include "policies/checkpoint.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -10,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "policies/checkpoint_names.h"
 #include "policies/safetensors.h"
 
 namespace gripstream {
@@ -19,8 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "gripstream.checkpoint";
 constexpr std::string_view kCounterPrefix = "counters.";
-constexpr std::string_view kFilePrefix = "iteration_";
-constexpr std::string_view kFileSuffix = ".safetensors";
 
 int64_t ParseCounter(const std::string& path, const std::string& key, const std::string& text) {
   int64_t value = 0;
@@ -46,29 +43,6 @@ void RequireFormat(const std::string& path, const std::map<std::string, std::str
   if (version == metadata.end() || version->second != ours) {
     throw InputError(path, "format_version", version == metadata.end() ? "nothing" : version->second, ours);
   }
-}
-
-// The iteration in a checkpoint's file name; -1 for other files.
-int64_t IterationOf(const fs::path& file) {
-  const std::string name = file.filename().string();
-  if (!name.starts_with(kFilePrefix) || !name.ends_with(kFileSuffix)) return -1;
-  int64_t iteration = -1;
-  const char* begin = name.data() + kFilePrefix.size();
-  const char* end = name.data() + name.size() - kFileSuffix.size();
-  const auto [stop, error] = std::from_chars(begin, end, iteration);
-  return error == std::errc() && stop == end ? iteration : -1;
-}
-
-// Newest first.
-std::vector<std::pair<int64_t, fs::path>> FilesByIteration(const std::string& folder) {
-  std::vector<std::pair<int64_t, fs::path>> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const int64_t iteration = IterationOf(entry.path());
-    if (iteration >= 0) files.emplace_back(iteration, entry.path());
-  }
-  std::sort(files.rbegin(), files.rend());
-  return files;
 }
 
 }  // namespace
@@ -135,25 +109,18 @@ CheckpointFolder::CheckpointFolder(std::string folder, int keep_last)
 }
 
 std::string CheckpointFolder::Save(const Checkpoint& checkpoint, int64_t iteration) const {
-  char number[32];
-  std::snprintf(number, sizeof(number), "%06lld", static_cast<long long>(iteration));
-  const std::string path = folder_ + "/" + std::string(kFilePrefix) + number + std::string(kFileSuffix);
+  const std::string path = folder_ + "/" + CheckpointFileName(iteration);
   SaveCheckpoint(path, checkpoint);
-  const auto files = FilesByIteration(folder_);
+  const auto files = CheckpointsNewestFirst(folder_);
   for (size_t i = static_cast<size_t>(keep_last_); i < files.size(); ++i) {
     std::error_code ignored;  // an old file that will not go is no reason to stop training
-    fs::remove(files[i].second, ignored);
+    fs::remove(files[i], ignored);
   }
   return path;
 }
 
 void CheckpointFolder::MarkBest(const std::string& path) const {
   WriteFileAtomically(folder_ + "/best.safetensors", ReadBytes(path));
-}
-
-std::string CheckpointFolder::Newest(const std::string& folder) {
-  const auto files = FilesByIteration(folder);
-  return files.empty() ? "" : files.front().second.string();
 }
 
 }  // namespace gripstream

@@ -46,8 +46,6 @@ class CheckpointFolder {
   std::string Save(const Checkpoint& checkpoint, int64_t iteration) const;
   // Makes a copy of `path`, written before, the best one.
   void MarkBest(const std::string& path) const;
-  // The newest iteration's file, "" when there is none.
-  static std::string Newest(const std::string& folder);
 
  private:
   std::string folder_;

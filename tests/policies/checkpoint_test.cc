@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/rng.h"
+#include "policies/checkpoint_names.h"
 #include "policies/initialise.h"
 #include "policies/safetensors.h"
 
@@ -209,13 +210,13 @@ TEST_F(CheckpointTest, TheFolderKeepsTheNewestAndTheBest) {
   for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename().string());
   EXPECT_THAT(names, testing::UnorderedElementsAre("iteration_000010.safetensors", "iteration_1000000.safetensors",
                                                    "best.safetensors"));
-  EXPECT_THAT(CheckpointFolder::Newest(folder_.string()), HasSubstr("iteration_1000000"));
+  EXPECT_EQ(CheckpointsNewestFirst(folder_.string()).front().filename(), "iteration_1000000.safetensors");
   EXPECT_NO_THROW(LoadCheckpoint((folder_ / "best.safetensors").string()));
 }
 
 TEST_F(CheckpointTest, AnEmptyOrMissingFolderHasNoNewest) {
-  EXPECT_EQ(CheckpointFolder::Newest(folder_.string()), "");
-  EXPECT_EQ(CheckpointFolder::Newest((folder_ / "none").string()), "");
+  EXPECT_TRUE(CheckpointsNewestFirst(folder_.string()).empty());
+  EXPECT_TRUE(CheckpointsNewestFirst((folder_ / "none").string()).empty());
 }
 
 TEST_F(CheckpointTest, AFailedWriteLeavesTheOlderFileAlone) {
