@@ -64,11 +64,22 @@ Child::Child(Child&& other) noexcept
     : name_(std::move(other.name_)), pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
 
 std::optional<int> Child::Poll() {
-  if (!status_) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+  int status = 0;
+  while (!status_ && waitpid(pid_, &status, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
+    if (WIFSTOPPED(status)) {
+      stopped_since_ = std::chrono::steady_clock::now();
+    } else if (WIFCONTINUED(status)) {
+      stopped_since_.reset();
+    } else {
+      status_ = status;
+    }
   }
   return status_ ? std::optional<int>(ExitCode(*status_)) : std::nullopt;
+}
+
+double Child::StoppedFor() const {
+  if (!stopped_since_ || status_) return 0;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - *stopped_since_).count();
 }
 
 void Child::Signal(int signal_number) {

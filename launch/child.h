@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ class Child {
 
   // The exit code once it has ended; 128 + signal number when a signal ended it; nothing while it runs.
   std::optional<int> Poll();
+  // Seconds since somebody stopped it (SIGSTOP, a debugger); 0 while it runs. As of the last Poll.
+  double StoppedFor() const;
   // Sends a signal if it is still running.
   void Signal(int signal_number);
   // Waits for the end until the deadline, then kills it.
@@ -38,7 +41,8 @@ class Child {
  private:
   std::string name_;
   pid_t pid_ = -1;
-  std::optional<int> status_;  // of waitpid
+  std::optional<int> status_;  // of waitpid, once ended
+  std::optional<std::chrono::steady_clock::time_point> stopped_since_;
 };
 
 }  // namespace gripstream

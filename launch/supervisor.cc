@@ -14,7 +14,8 @@
 namespace gripstream {
 namespace {
 
-constexpr double kGraceToEnd_s = 4.0;  // Ctrl-C is answered within 5 s
+constexpr double kGraceToEnd_s = 4.0;       // Ctrl-C is answered within 5 s
+constexpr double kPeerSpeaksFirst_s = 1.0;  // who misses a stopped process knows more than its parent
 constexpr auto kPollPeriod = std::chrono::milliseconds(10);
 
 Child StartRole(const std::string& name, const std::string& program, const std::string& run_dir,
@@ -33,8 +34,8 @@ void StopAll(std::vector<Child>& simulators, double grace_s) {
 // One run's processes under watch.
 class Watch {
  public:
-  Watch(Child& learner, std::vector<Child>& simulators, double notice_s)
-      : learner_(learner), simulators_(simulators), notice_s_(notice_s) {}
+  Watch(Child& learner, std::vector<Child>& simulators, double deadline_s)
+      : learner_(learner), simulators_(simulators), deadline_s_(deadline_s) {}
 
   int UntilTheEnd() {
     for (;;) {
@@ -43,7 +44,9 @@ class Watch {
       for (Child& simulator : simulators_) {
         const std::optional<int> code = simulator.Poll();
         if (code && *code != kExitOk) return AfterLostSimulator(simulator, *code);
+        if (simulator.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(simulator);
       }
+      if (learner_.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(learner_);
       std::this_thread::sleep_for(kPollPeriod);
     }
   }
@@ -54,6 +57,15 @@ class Watch {
     // The learner reports its own failures; only a signal leaves it without a word.
     if (code >= 128) std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
     return code == kExitOk || code == kExitBadInput ? code : kExitFailed;
+  }
+
+  // A process that is stopped cannot speak for itself, and one alone (inproc) has no peer to miss it.
+  int AfterStopped(Child& child) {
+    std::fprintf(stderr, "gripstream: %s (pid %d) has been stopped for %.1f s (SIGSTOP?)\n", child.Name().c_str(),
+                 child.Pid(), child.StoppedFor());
+    learner_.EndBy(Deadline::After(0));
+    StopAll(simulators_, 0);
+    return kExitFailed;
   }
 
   int AfterInterrupt() {
@@ -71,7 +83,7 @@ class Watch {
                    simulator.HowItEnded().c_str());
     }
     if (code == kExitBadInput) learner_.Signal(SIGKILL);
-    const int learner_code = learner_.EndBy(Deadline::After(notice_s_));
+    const int learner_code = learner_.EndBy(Deadline::After(deadline_s_ + kGraceToEnd_s));
     StopAll(simulators_, 0);
     if (learner_code >= 128 && code != kExitBadInput) {
       std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
@@ -81,7 +93,7 @@ class Watch {
 
   Child& learner_;
   std::vector<Child>& simulators_;
-  double notice_s_;
+  double deadline_s_;  // wire.deadline_s
 };
 
 }  // namespace
@@ -99,7 +111,7 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
     simulators.push_back(
         StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index, "--launched"}, overrides));
   }
-  return Watch(learner, simulators, config.wire.deadline_s + kGraceToEnd_s).UntilTheEnd();
+  return Watch(learner, simulators, config.wire.deadline_s).UntilTheEnd();
 }
 
 std::string WireAddress(const RunConfig& config) {

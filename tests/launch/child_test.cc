@@ -33,6 +33,23 @@ TEST(Child, IsKilledAtTheDeadlineAndByTheDestructor) {
   EXPECT_EQ(other.EndBy(Deadline::After(0.05)), 128 + SIGKILL);
 }
 
+TEST(Child, KnowsThatItWasStoppedAndContinued) {
+  Child sleeper("sleeper", {"/bin/sleep", "60"});
+  const auto wait_until = [&](bool stopped) {
+    const Deadline deadline = Deadline::After(5);
+    do {
+      sleeper.Poll();
+      usleep(1000);
+    } while ((sleeper.StoppedFor() > 0) != stopped && !deadline.Passed());
+    return (sleeper.StoppedFor() > 0) == stopped;
+  };
+  EXPECT_TRUE(wait_until(false));
+  sleeper.Signal(SIGSTOP);
+  EXPECT_TRUE(wait_until(true));
+  sleeper.Signal(SIGCONT);
+  EXPECT_TRUE(wait_until(false));
+}
+
 TEST(Child, AProgramThatIsNotThereIsNamed) {
   try {
     Child child("simulator 3", {"/no/such/program"});

@@ -119,6 +119,25 @@ TEST_P(Faults, CtrlCEndsWithinFiveSecondsWithACheckpointToResume) {
   EXPECT_EQ(resumed.code, 0) << resumed.output;
 }
 
+// Over inproc there is no peer that could miss the process.
+TEST(SingleProcess, IsNamedByTheLauncherWhenItIsStopped) {
+  const ScratchFolder folder;
+  std::vector<std::string> arguments = TinyRun(folder / "run", {"wire.transport=inproc", "train.iterations=1000000",
+                                                                "wire.deadline_s=2", "wire.heartbeat_s=0.5"});
+  arguments.insert(arguments.begin(), Program("gripstream"));
+  Command run(arguments);
+  ASSERT_TRUE(run.WaitForOutput("before training", 60)) << run.Output();
+  pid_t single = -1;
+  for (const pid_t pid : ProcessesNaming(folder / "run")) {
+    if (pid != run.Pid()) single = pid;
+  }
+  ASSERT_GT(single, 0);
+  kill(single, SIGSTOP);
+  EXPECT_EQ(run.Wait(15), 1);
+  EXPECT_THAT(run.Output(), HasSubstr("(pid " + std::to_string(single) + ") has been stopped"));
+  EXPECT_TRUE(AllGone(folder / "run", 5));
+}
+
 TEST(SimulatorProgram, LinksNoLibTorch) {
   Command ldd({"/usr/bin/ldd", Program("gripstream-sim")});
   EXPECT_EQ(ldd.Wait(20), 0);
