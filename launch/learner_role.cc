@@ -84,7 +84,7 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
                                                                                 .total_envs = config.TotalEnvs()});
   if (start_simulators) start_simulators(config);
   LogInfo("waiting at ", wire->Address(), " for ", config.sim.processes, " simulators");
-  wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.deadline_s));
+  wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.join_s));
   const int code =
       arguments.evaluate.empty() ? Train(*wire, options) : EvaluateCheckpoint(*wire, options, arguments.json_path);
   for (const std::string& peer : wire->Stop("the run is over", Deadline::After(kStopDeadline_s))) {

@@ -64,7 +64,7 @@ void ServeSimulator(const RunConfig& config, int index) {
   join.host = HostName();
   join.name = "simulator " + std::to_string(index);
   const std::unique_ptr<SimulatorEnd> wire =
-      ConnectToLearner(WireOf(config), join, layout, Deadline::After(config.wire.deadline_s));
+      ConnectToLearner(WireOf(config), join, layout, Deadline::After(config.wire.join_s));
   simulator.Serve(*wire, config.wire.patience_s);
 }
 

@@ -16,6 +16,7 @@ struct WireConfig {
   std::string address;
   double deadline_s = 30;
   double patience_s = 900;
+  double join_s = 120;
   double heartbeat_s = 1;
   int slots = 3;
 
@@ -26,6 +27,8 @@ struct WireConfig {
     v.Float("patience_s", patience_s,
             {.doc = "longest wait for the answer of a peer that is alive (a long update, a slow step)", .unit = "s"},
             {0.05, 864000});
+    v.Float("join_s", join_s, {.doc = "longest wait for the roles to find each other at the start", .unit = "s"},
+            {0.05, 86400});
     v.Float("heartbeat_s", heartbeat_s, {.doc = "time between signs of life", .unit = "s"}, {0.01, 3600});
     v.Int("slots", slots, {.doc = "records a simulator may have in flight"}, {1, 64});
   }

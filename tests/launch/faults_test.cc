@@ -80,7 +80,7 @@ TEST_P(Faults, AKilledSimulatorIsNamedAndTheRunEndsWithOne) {
 
 TEST_P(Faults, AStoppedSimulatorIsNamedWithinTheDeadline) {
   const auto before = SharedMemoryNames();
-  const auto run = StartEndlessRun({"wire.deadline_s=4", "wire.heartbeat_s=0.5"});
+  const auto run = StartEndlessRun({"wire.deadline_s=2", "wire.heartbeat_s=0.5"});
   const pid_t simulator = PidOf("gripstream-sim");
   ASSERT_GT(simulator, 0);
   kill(simulator, SIGSTOP);
