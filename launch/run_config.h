@@ -25,7 +25,8 @@ struct RunSection {
   void Fields(FieldVisitor& v) {
     v.String("dir", dir, {.doc = "folder of the run; empty: runs/<config name>-<time>"});
     v.Uint64("seed", seed, {.doc = "of every random stream"});
-    v.Bool("deterministic", deterministic, {.doc = "same seed, same bits: one fixed order of every sum"});
+    v.Bool("deterministic", deterministic,
+           {.doc = "same seed, same bits; runs on CPUs always are, whatever this says"});
   }
 };
 
