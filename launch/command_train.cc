@@ -23,10 +23,9 @@ int Resume(const TrainArguments& arguments) {
   const RunConfig config = OpenRunFolder(arguments.resume, arguments.overrides);
   DescribeTask(config);
   const std::string checkpoint = NewestCheckpoint(arguments.resume);
-  RecordResume(config, arguments.command_line);
   std::printf("resuming %s from %s\n", arguments.resume.c_str(), fs::path(checkpoint).filename().c_str());
   std::fflush(stdout);
-  return RunRoles(config, {"--resume", checkpoint}, {});
+  return RunRoles(config, {"--resume", checkpoint}, arguments.overrides);
 }
 
 }  // namespace

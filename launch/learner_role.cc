@@ -50,6 +50,7 @@ void PrepareRunFolder(const RunConfig& config, const LearnerArguments& arguments
 }  // namespace
 
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
+  arguments.command_line.assign(argv, argv + argc);
   CLI::App app("The learner role: trains or evaluates a policy with the simulators that join");
   app.add_option("config", arguments.path, "run folder, or configuration with run.dir set")->required();
   app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the configuration")
@@ -82,6 +83,8 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
                                                                                 .specs = task.record,
                                                                                 .config_hash = AgreementHash(config),
                                                                                 .total_envs = config.TotalEnvs()});
+  // Only now is it known that the run goes on: a refused resume must leave the folder as it was.
+  if (!arguments.resume.empty()) RecordResume(config, arguments.command_line);
   if (start_simulators) start_simulators(config);
   LogInfo("waiting at ", wire->Address(), " for ", config.sim.processes, " simulators");
   wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.join_s));

@@ -15,6 +15,7 @@ struct LearnerArguments {
   std::string resume;    // checkpoint file to go on from
   std::string evaluate;  // checkpoint file to evaluate instead of training
   std::string json_path;
+  std::vector<std::string> command_line;
 };
 
 // Reads the command line; returns false when help was asked for and printed.

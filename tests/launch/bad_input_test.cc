@@ -150,10 +150,16 @@ TEST_F(BadCheckpoint, TruncatedForeignOrOfAnotherNetworkIsRefused) {
   ExpectEvalRefused({});
 }
 
-TEST_F(BadCheckpoint, AnotherNumberOfEnvironmentsIsRefusedInOneLine) {
+TEST_F(BadCheckpoint, AnotherNumberOfEnvironmentsIsRefusedInOneLineAndLeavesTheRunAsItWas) {
+  const auto read_config = [&] {
+    std::ifstream in(folder_ / "good/config.yaml");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string before = read_config();
   const Ended ended = RunGripstream({"train", "--resume", folder_ / "good", "--set", "sim.envs=8"}, 30);
   EXPECT_EQ(ended.code, 2) << ended.output;
   EXPECT_THAT(ended.output, AllOf(HasSubstr(Checkpoint()), HasSubstr("16 environments")));
+  EXPECT_EQ(read_config(), before);
 }
 
 TEST_F(BadCheckpoint, AnotherNetworkIsNamedByItsFirstDifference) {
