@@ -1,4 +1,5 @@
-// What to render and with which renderer. Plain values; reading them is strict (core/config.h); no MuJoCo header.
+// Size of images, range of depth and which renderer. Plain values; reading them is strict (core/config.h); no MuJoCo
+// header.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ struct RenderConfig {
   std::string backend = "cpu";
   double near_m = 0.01;
   double far_m = 2.0;
-  bool colour = false;
+  bool colour = false;  // whether colour images can be asked for: set by who makes the renderer, no key
 
   void Fields(FieldVisitor& v) {
     v.Int("width", width, {.doc = "image width", .unit = "px"}, {1, 4096});
@@ -26,7 +27,6 @@ struct RenderConfig {
     v.Float("near_m", near_m, {.doc = "surfaces nearer than this along the optical axis are cut away", .unit = "m"},
             {1e-4, 1.0});
     v.Float("far_m", far_m, {.doc = "depth beyond this is 0", .unit = "m"}, {1e-3, 6.5535});
-    v.Bool("colour", colour, {.doc = "whether colour images can be asked for"});
   }
 };
 

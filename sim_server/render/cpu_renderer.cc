@@ -17,15 +17,14 @@ int BandRows(int height, int stride) {
   return (height + bands - 1) / bands;
 }
 
-SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeom>& geoms,
-               const std::vector<GeomBatch>& batches, const std::vector<MeshJob>& meshes) {
+SceneJob JobOf(const SceneView& scene, int camera_id, const ModelAssets& assets) {
   SceneJob job;
-  job.batches = batches.data();
-  job.batch_count = static_cast<int>(batches.size());
-  job.geoms = geoms.data();
-  job.geom_count = static_cast<int>(geoms.size());
-  job.meshes = meshes.data();
-  job.mesh_count = static_cast<int>(meshes.size());
+  job.batches = assets.batches.data();
+  job.batch_count = static_cast<int>(assets.batches.size());
+  job.geoms = assets.geoms.data();
+  job.geom_count = static_cast<int>(assets.geoms.size());
+  job.meshes = assets.meshes.data();
+  job.mesh_count = static_cast<int>(assets.meshes.size());
   job.geom_xpos = scene.geom_xpos;
   job.geom_xmat = scene.geom_xmat;
   const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
@@ -39,27 +38,16 @@ SceneJob JobOf(const SceneView& scene, int camera_id, const std::vector<DrawnGeo
   return job;
 }
 
-MeshJob JobOf(const DrawnGeom& geom, const MeshAsset& mesh) {
-  return {geom.id,
-          geom.translucent,
-          mesh.vertex_count,
-          mesh.triangle_count,
-          mesh.x.data(),
-          mesh.y.data(),
-          mesh.z.data(),
-          {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
-          {mesh.normal[0].data(), mesh.normal[1].data(), mesh.normal[2].data()}};
-}
-
 }  // namespace
 
 CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models,
-                         int threads, const RenderKernels& kernels)
+                         int threads, const RenderKernels& kernels, std::shared_ptr<RenderAssets> assets)
     : width_(config.width),
       height_(config.height),
       stride_((config.width + 15) / 16 * 16 + kRowPadding),
       band_rows_(BandRows(config.height, stride_)),
       kernels_(kernels),
+      assets_(assets ? std::move(assets) : std::make_shared<RenderAssets>()),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
   size_t most_geoms = 0;
@@ -75,20 +63,15 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
                   static_cast<float>(p.cy_px),
                   static_cast<float>(config.near_m),
                   static_cast<float>(config.far_m)};
-    table.geoms = DrawnGeoms(*model);
-    table.batches = BatchesOf(table.geoms);
-    for (const DrawnGeom& geom : table.geoms) {
-      if (geom.shape == Shape::kMesh) table.meshes.push_back(JobOf(geom, *library_.Add(*model, geom.id)));
-    }
-    most_geoms = std::max(most_geoms, table.geoms.size());
-    if (config.colour) table.shader = std::make_unique<ColourShader>(*model, &textures_);
-    tables_[model] = std::move(table);
+    table.assets = &assets_->Of(*model, config.colour);
+    most_geoms = std::max(most_geoms, table.assets->geoms.size());
+    tables_[model] = table;
   }
   for (int i = 0; i < threads; ++i) {
     workspaces_[i].inverse_depth.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].geom.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].triangle.resize(static_cast<size_t>(stride_) * height_);
-    workspaces_[i].vertices.resize(size_t{5} * library_.LargestVertexCount());
+    workspaces_[i].vertices.resize(size_t{5} * assets_->Meshes().LargestVertexCount());
     workspaces_[i].surfaces.resize(kMaxSurfacesPerGeom * most_geoms);
   }
 }
@@ -103,7 +86,7 @@ CpuRenderer::Workspace& CpuRenderer::TakeWorkspace() {
 void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
   for (const SceneView& scene : scenes) {
     GS_CHECK(tables_.contains(scene.model), "a scene of a model that the renderer was not made with");
-    GS_CHECK(!targets.rgb || tables_.at(scene.model).shader, "colour asked of a renderer made without it");
+    GS_CHECK(!targets.rgb || tables_.at(scene.model).assets->shader, "colour asked of a renderer made without it");
   }
   const int count = static_cast<int>(scenes.size());
   // Small ranges even out the load; the split cannot change a pixel.
@@ -118,30 +101,31 @@ void CpuRenderer::Render(std::span<const SceneView> scenes, const RenderTargets&
 void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderTargets& targets,
                             Workspace& workspace) const {
   const ModelTable& table = tables_.at(scene.model);
-  const SceneJob job = JobOf(scene, table.camera_id, table.geoms, table.batches, table.meshes);
+  const SceneJob job = JobOf(scene, table.camera_id, *table.assets);
   const bool wants_points = targets.normals || targets.rgb;
   const bool wants_ids = targets.segmentation || wants_points;
-  const int64_t offset = image * width_ * height_;
+  const int64_t pixels = int64_t{width_} * height_;
   const Canvas canvas = {workspace.inverse_depth.data(),
                          wants_ids ? workspace.geom.data() : nullptr,
                          wants_points ? workspace.triangle.data() : nullptr,
                          workspace.vertices.data(),
                          stride_,
-                         wants_ids || !table.meshes.empty() ? height_ : band_rows_,
+                         wants_ids || job.mesh_count > 0 ? height_ : band_rows_,
                          workspace.surfaces.data(),
-                         targets.depth_u16 ? targets.depth_u16 + offset : nullptr,
-                         targets.depth_f32 ? targets.depth_f32 + offset : nullptr};
+                         targets.depth_u16.Image(image, pixels),
+                         targets.depth_f32.Image(image, pixels)};
   kernels_.render(table.view, job, canvas);
   if (targets.segmentation) {
     for (int y = 0; y < height_; ++y) {
       std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,
-                  targets.segmentation + offset + static_cast<int64_t>(y) * width_);
+                  targets.segmentation.Image(image, pixels) + static_cast<int64_t>(y) * width_);
     }
   }
-  if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals + 3 * offset);
+  if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals.Image(image, 3 * pixels));
   if (targets.rgb) {
     Light lights[mjMAXLIGHT];
-    const ShadeJob shade = table.shader->Job(job, scene.light_xpos, scene.light_xdir, targets.rgb + 3 * offset, lights);
+    const ShadeJob shade = table.assets->shader->Job(job, scene.light_xpos, scene.light_xdir,
+                                                     targets.rgb.Image(image, 3 * pixels), lights);
     kernels_.shade(table.view, job, canvas, shade);
   }
 }

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "sim_server/render/assets.h"
 #include "sim_server/render/camera.h"
-#include "sim_server/render/colour.h"
 #include "sim_server/render/kernels.h"
-#include "sim_server/render/mesh_asset.h"
 #include "sim_server/render/renderer.h"
 
 namespace gripstream {
@@ -21,7 +20,7 @@ namespace gripstream {
 class CpuRenderer : public BatchRenderer {
  public:
   CpuRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models,
-              int threads, const RenderKernels& kernels);
+              int threads, const RenderKernels& kernels, std::shared_ptr<RenderAssets> assets = nullptr);
   void Render(std::span<const SceneView> scenes, const RenderTargets& targets) override;
 
  private:
@@ -29,10 +28,7 @@ class CpuRenderer : public BatchRenderer {
   struct ModelTable {
     int camera_id;
     View view;
-    std::vector<DrawnGeom> geoms;
-    std::vector<GeomBatch> batches;
-    std::vector<MeshJob> meshes;
-    std::unique_ptr<ColourShader> shader;  // where the config asks for colour
+    const ModelAssets* assets;
   };
   // One thread's working image.
   struct Workspace {
@@ -49,8 +45,7 @@ class CpuRenderer : public BatchRenderer {
 
   int width_, height_, stride_, band_rows_;
   RenderKernels kernels_;
-  MeshLibrary library_;
-  TextureLibrary textures_;
+  std::shared_ptr<RenderAssets> assets_;
   std::unordered_map<const mjModel*, ModelTable> tables_;
   std::unique_ptr<Workspace[]> workspaces_;  // one per thread
   ParallelFor parallel_;

@@ -126,7 +126,8 @@ DepthNoise::DepthNoise(const DepthNoiseConfig& config, uint64_t seed, const Proj
   }
 }
 
-void DepthNoise::Apply(uint16_t* depth, std::span<const uint32_t> env_ids, std::span<const uint64_t> steps) {
+void DepthNoise::Apply(ImageTarget<uint16_t> depth, std::span<const uint32_t> env_ids,
+                       std::span<const uint64_t> steps) {
   GS_CHECK(env_ids.size() == steps.size(), "as many environments as steps");
   if (!config_.enabled) return;
   parallel_(static_cast<int>(env_ids.size()), 1, [&](int begin, int end) {
@@ -135,7 +136,7 @@ void DepthNoise::Apply(uint16_t* depth, std::span<const uint32_t> env_ids, std::
     for (int i = begin; i < end; ++i) {
       // 24 bits of environment and 40 of step name the moment.
       const uint64_t moment = uint64_t{env_ids[i]} << 40 | (steps[i] & 0xFF'FFFF'FFFFu);
-      ApplyOne(depth + static_cast<int64_t>(i) * width_ * height_, moment, workspaces_[mine]);
+      ApplyOne(depth.Image(i, int64_t{width_} * height_), moment, workspaces_[mine]);
     }
     workspaces_[mine].taken.clear(std::memory_order_release);
   });

@@ -244,21 +244,20 @@ class MujocoRenderer::ImageWriter {
 };
 
 void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
-  GS_CHECK(targets.normals == nullptr, "MuJoCo's renderer has no normals");
+  GS_CHECK(!targets.normals, "MuJoCo's renderer has no normals");
   gl_->MakeCurrent();
-  const size_t count = static_cast<size_t>(config_.width) * config_.height;
+  const int64_t pixels = int64_t{config_.width} * config_.height;
   for (size_t i = 0; i < scenes.size(); ++i) {
     const auto found = contexts_.find(scenes[i].model);
     GS_CHECK(found != contexts_.end(), "a scene of a model that the renderer was not made with");
     found->second->Update(scenes[i]);
     ImageWriter image(*found->second, config_);
-    const size_t at = i * count;
-    if (targets.rgb) image.Colour(shadows_, targets.rgb + 3 * at);
+    const auto at = static_cast<int64_t>(i);
+    if (targets.rgb) image.Colour(shadows_, targets.rgb.Image(at, 3 * pixels));
     if (targets.depth_u16 || targets.depth_f32) {
-      image.Depth(targets.depth_u16 ? targets.depth_u16 + at : nullptr,
-                  targets.depth_f32 ? targets.depth_f32 + at : nullptr);
+      image.Depth(targets.depth_u16.Image(at, pixels), targets.depth_f32.Image(at, pixels));
     }
-    if (targets.segmentation) image.Segmentation(targets.segmentation + at);
+    if (targets.segmentation) image.Segmentation(targets.segmentation.Image(at, pixels));
   }
   gl_->Release();
 }

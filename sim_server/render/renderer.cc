@@ -1,6 +1,7 @@
 #include "sim_server/render/renderer.h"
 
 #include "core/error.h"
+#include "sim_server/render/assets.h"
 #include "sim_server/render/cpu_renderer.h"
 #include "sim_server/render/cuda/tile_renderer.h"
 #include "sim_server/render/mujoco_renderer.h"
@@ -8,7 +9,8 @@
 namespace gripstream {
 
 std::unique_ptr<BatchRenderer> BatchRenderer::Make(const RenderConfig& config, const std::string& camera,
-                                                   std::span<const mjModel* const> models, int threads) {
+                                                   std::span<const mjModel* const> models, int threads,
+                                                   std::shared_ptr<RenderAssets> assets) {
   GS_CHECK(!models.empty(), "a renderer needs at least one model");
   if (!(config.near_m < config.far_m)) {
     throw InputError("configuration", "render.near_m", std::to_string(config.near_m), "less than far_m");
@@ -17,7 +19,7 @@ std::unique_ptr<BatchRenderer> BatchRenderer::Make(const RenderConfig& config, c
     return std::make_unique<TileRenderer>(config, camera, models, threads, MakeCudaDevice());
   }
   if (config.backend == "mujoco") return std::make_unique<MujocoRenderer>(config, camera, models);
-  return std::make_unique<CpuRenderer>(config, camera, models, threads, AvailableKernels().front());
+  return std::make_unique<CpuRenderer>(config, camera, models, threads, AvailableKernels().front(), std::move(assets));
 }
 
 }  // namespace gripstream

@@ -23,15 +23,30 @@
 
 namespace gripstream {
 
-// Where the images go; a null pointer means "not wanted" and costs nothing. Depth is written fastest to addresses that
-// are multiples of 64 bytes.
-struct RenderTargets {
-  uint16_t* depth_u16 = nullptr;  // [N, H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing in range
-  float* depth_f32 = nullptr;     // [N, H, W] the same in metres, not rounded
-  int32_t* segmentation = nullptr;  // [N, H, W] geom id of the nearest surface, -1 where there is none
-  float* normals = nullptr;  // [N, H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 where none
-  uint8_t* rgb = nullptr;    // [N, H, W, 3] of the same; needs config.colour (see colour.h)
+// Where the images of one kind go: environment i's is the one `stride * i` images after the first, so that several
+// cameras' images can lie side by side, [N, cameras, H, W].
+template <class T>
+struct ImageTarget {
+  ImageTarget(T* first_image = nullptr, int64_t image_stride = 1) : first(first_image), stride(image_stride) {}
+  explicit operator bool() const { return first != nullptr; }
+  // Null when there are no images; `elements` = of one image.
+  T* Image(int64_t index, int64_t elements) const { return first ? first + index * stride * elements : nullptr; }
+
+  T* first;
+  int64_t stride;
 };
+
+// A null pointer means "not wanted" and costs nothing. Depth is written fastest to addresses that are multiples of 64
+// bytes.
+struct RenderTargets {
+  ImageTarget<uint16_t> depth_u16 = {};    // [H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing
+  ImageTarget<float> depth_f32 = {};       // [H, W] the same in metres, not rounded
+  ImageTarget<int32_t> segmentation = {};  // [H, W] geom id of the nearest surface, -1 where there is none
+  ImageTarget<float> normals = {};  // [H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 = none
+  ImageTarget<uint8_t> rgb = {};    // [H, W, 3] of the same; needs config.colour (see colour.h)
+};
+
+class RenderAssets;
 
 class BatchRenderer {
  public:
@@ -41,8 +56,10 @@ class BatchRenderer {
 
   // `models`: every model that a SceneView will point to. What they say of geoms (type, size, group, colour) is read
   // here once; poses come with every call. They must outlive the renderer. `threads` >= 1, the caller's included.
+  // `assets`: shared with other cameras' renderers of the same models; null: its own.
   static std::unique_ptr<BatchRenderer> Make(const RenderConfig& config, const std::string& camera,
-                                             std::span<const mjModel* const> models, int threads);
+                                             std::span<const mjModel* const> models, int threads,
+                                             std::shared_ptr<RenderAssets> assets = nullptr);
 
   virtual void Render(std::span<const SceneView> scenes, const RenderTargets& targets) = 0;
 

@@ -80,7 +80,8 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
                            int most_environments)
     : width_(config.width), height_(config.height), device_(std::move(device)), parallel_(threads) {
   if (config.colour) {
-    throw InputError("configuration", "render.colour", "true", "false with render.backend cuda, which draws no colour");
+    throw InputError("configuration", "render.backend", "cuda",
+                     "cpu or mujoco for colour images, which cuda does not draw");
   }
   std::vector<TileModel> table;
   for (const mjModel* model : models) {
@@ -179,14 +180,20 @@ void TileRenderer::Gather(std::span<const SceneView> scenes, const Part& part) {
 
 // Where the kernels write images [first, first + count): the target itself, or memory of our own to copy from.
 template <class T>
-T* TileRenderer::Target(T* target, size_t first, size_t count, int channels, DeviceArray<T>* own,
+T* TileRenderer::Target(const ImageTarget<T>& target, size_t first, size_t count, int channels, DeviceArray<T>* own,
                         std::vector<Download>* downloads) {
   if (!target) return nullptr;
   const size_t per_image = static_cast<size_t>(width_) * height_ * channels;
-  T* images = target + first * per_image;
-  if (device_->IsDeviceMemory(target)) return images;
+  const auto at = [&](size_t i) { return target.Image(static_cast<int64_t>(first + i), per_image); };
+  if (target.stride == 1 && device_->IsDeviceMemory(target.first)) return at(0);
   if (!own->data()) *own = {*device_, MemorySide::kDevice, static_cast<size_t>(capacity_) * per_image};
-  downloads->push_back({images, own->data(), count * per_image * sizeof(T)});
+  if (target.stride == 1) {
+    downloads->push_back({at(0), own->data(), count * per_image * sizeof(T)});
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      downloads->push_back({at(i), own->data() + i * per_image, per_image * sizeof(T)});
+    }
+  }
   return own->data();
 }
 

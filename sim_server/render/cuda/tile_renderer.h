@@ -80,7 +80,8 @@ class TileRenderer : public BatchRenderer {
   Part MakePart();
   void Gather(std::span<const SceneView> scenes, const Part& part);
   template <class T>
-  T* Target(T* target, size_t first, size_t count, int channels, DeviceArray<T>* own, std::vector<Download>* downloads);
+  T* Target(const ImageTarget<T>& target, size_t first, size_t count, int channels, DeviceArray<T>* own,
+            std::vector<Download>* downloads);
   void RenderPart(std::span<const SceneView> scenes, size_t first, const RenderTargets& targets, int queue);
 
   int width_, height_, capacity_ = 0;

@@ -215,7 +215,7 @@ TEST(Tiles, RefuseColourByName) {
     Serial(config, "depth", batch.pointers);
     FAIL() << "not refused";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("render.colour"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("colour"));
   }
 }
 
