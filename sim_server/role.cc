@@ -144,7 +144,7 @@ class Simulator::Loop {
     header.physics_s = physics_s;
     header.observe_s = observe_s;
     header.render_s = watch.Lap();
-    if (group.sheet) group.sheet->Observe(envs, targets.depth_u16, layout_, record);
+    if (group.sheet) group.sheet->Observe(envs, targets.depth_u16.first, layout_, record);
     wire_.PublishRecord();
   }
 
