@@ -28,6 +28,7 @@ class RenderAssets {
   // The model's, made when first asked for; with `colour` its textures too. Stays where it is.
   const ModelAssets& Of(const mjModel& model, bool colour);
   MeshLibrary& Meshes() { return meshes_; }
+  TextureLibrary& Textures() { return textures_; }
 
  private:
   MeshLibrary meshes_;

@@ -26,10 +26,20 @@ void Append(PoseRows outer, const mjtNum position[3], const mjtNum rotation[9]) 
 }  // namespace
 
 CameraJitter::CameraJitter(const CameraJitterConfig& config, uint64_t seed, const std::vector<std::string>& cameras,
-                           std::span<const mjModel* const> models, int environments)
-    : config_(config), stream_(seed, "camera_jitter"), cameras_(cameras) {
+                           std::span<const mjModel* const> models, int environments, int width_px, int height_px)
+    : config_(config),
+      stream_(seed, "camera_jitter"),
+      lens_stream_(seed, "camera_lens"),
+      cameras_(cameras),
+      width_px_(width_px) {
   for (const mjModel* model : models) {
+    std::vector<Projection>& plain = plain_[model];
+    plain.resize(static_cast<size_t>(model->ncam));
     for (const std::string& camera : cameras) FindCamera(*model, camera);
+    for (int i = 0; i < model->ncam; ++i) {
+      if (model->cam_projection[i] != mjPROJ_PERSPECTIVE) continue;  // no renderer shows it
+      plain[static_cast<size_t>(i)] = ProjectionOf(*model, i, width_px, height_px);
+    }
     most_cameras_ = std::max(most_cameras_, static_cast<int>(model->ncam));
   }
   const Pose none = {{0, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -37,6 +47,8 @@ CameraJitter::CameraJitter(const CameraJitterConfig& config, uint64_t seed, cons
   offsets_.assign(count * cameras.size(), none);
   position_.resize(count * most_cameras_ * 3);
   rotation_.resize(count * most_cameras_ * 9);
+  lenses_.resize(count);
+  intrinsics_.resize(count * most_cameras_);
 }
 
 CameraJitter::Pose CameraJitter::DrawOffset(Rng& rng, double rotation_deg, double position_m) {
@@ -58,6 +70,22 @@ void CameraJitter::Redraw(int index, uint32_t env_id, uint64_t episode) {
     offsets[k] = k == 0 ? DrawOffset(rng, config_.rotation_deg, config_.position_m)
                         : DrawOffset(rng, config_.stereo_rotation_deg, config_.stereo_position_m);
   }
+  Rng lens_rng = lens_stream_.At(env_id, episode);
+  Lens& lens = lenses_[static_cast<size_t>(index)];
+  lens.focal = 1 + config_.focal_ratio * double{lens_rng.Uniform(-1, 1)};
+  lens.shift_x_px = width_px_ * config_.centre_ratio * double{lens_rng.Uniform(-1, 1)};
+  lens.shift_y_px = width_px_ * config_.centre_ratio * double{lens_rng.Uniform(-1, 1)};
+}
+
+const Projection* CameraJitter::Intrinsics(int index, const mjModel* model) {
+  Projection* out = intrinsics_.data() + static_cast<int64_t>(index) * most_cameras_;
+  const Lens& lens = lenses_[static_cast<size_t>(index)];
+  const std::vector<Projection>& plain = plain_.at(model);
+  for (size_t i = 0; i < plain.size(); ++i) {
+    out[i] = {lens.focal * plain[i].fx_px, lens.focal * plain[i].fy_px, plain[i].cx_px + lens.shift_x_px,
+              plain[i].cy_px + lens.shift_y_px};
+  }
+  return out;
 }
 
 SceneView CameraJitter::Moved(int index, const SceneView& scene) {
@@ -85,6 +113,7 @@ SceneView CameraJitter::Moved(int index, const SceneView& scene) {
   SceneView moved = scene;
   moved.cam_xpos = position;
   moved.cam_xmat = rotation;
+  moved.intrinsics = Intrinsics(index, scene.model);
   return moved;
 }
 

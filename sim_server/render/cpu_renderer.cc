@@ -17,6 +17,12 @@ int BandRows(int height, int stride) {
   return (height + bands - 1) / bands;
 }
 
+View WithProjection(View view, const Projection& p) {
+  view.fx = static_cast<float>(p.fx_px), view.fy = static_cast<float>(p.fy_px);
+  view.cx = static_cast<float>(p.cx_px), view.cy = static_cast<float>(p.cy_px);
+  return view;
+}
+
 SceneJob JobOf(const SceneView& scene, int camera_id, const ModelAssets& assets) {
   SceneJob job;
   job.batches = assets.batches.data();
@@ -54,15 +60,9 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
   for (const mjModel* model : models) {
     ModelTable table;
     table.camera_id = FindCamera(*model, camera);
-    const Projection p = ProjectionOf(*model, table.camera_id, width_, height_);
-    table.view = {width_,
-                  height_,
-                  static_cast<float>(p.fx_px),
-                  static_cast<float>(p.fy_px),
-                  static_cast<float>(p.cx_px),
-                  static_cast<float>(p.cy_px),
-                  static_cast<float>(config.near_m),
-                  static_cast<float>(config.far_m)};
+    const View view = {
+        width_, height_, 0, 0, 0, 0, static_cast<float>(config.near_m), static_cast<float>(config.far_m)};
+    table.view = WithProjection(view, ProjectionOf(*model, table.camera_id, width_, height_));
     table.assets = &assets_->Of(*model, config.colour);
     most_geoms = std::max(most_geoms, table.assets->geoms.size());
     tables_[model] = table;
@@ -102,8 +102,9 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
                             Workspace& workspace) const {
   const ModelTable& table = tables_.at(scene.model);
   const SceneJob job = JobOf(scene, table.camera_id, *table.assets);
+  const View view = scene.intrinsics ? WithProjection(table.view, scene.intrinsics[table.camera_id]) : table.view;
   const bool wants_points = targets.normals || targets.rgb;
-  const bool wants_ids = targets.segmentation || wants_points;
+  const bool wants_ids = targets.segmentation || targets.bodies || wants_points;
   const int64_t pixels = int64_t{width_} * height_;
   const Canvas canvas = {workspace.inverse_depth.data(),
                          wants_ids ? workspace.geom.data() : nullptr,
@@ -114,19 +115,26 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
                          workspace.surfaces.data(),
                          targets.depth_u16.Image(image, pixels),
                          targets.depth_f32.Image(image, pixels)};
-  kernels_.render(table.view, job, canvas);
+  kernels_.render(view, job, canvas);
   if (targets.segmentation) {
     for (int y = 0; y < height_; ++y) {
       std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,
                   targets.segmentation.Image(image, pixels) + static_cast<int64_t>(y) * width_);
     }
   }
-  if (targets.normals) WriteNormals(table.view, job, canvas, targets.normals.Image(image, 3 * pixels));
+  if (targets.bodies) {
+    int32_t* out = targets.bodies.Image(image, pixels);
+    for (int y = 0; y < height_; ++y) {
+      const int32_t* row = canvas.geom + static_cast<int64_t>(y) * stride_;
+      std::transform(row, row + width_, out + static_cast<int64_t>(y) * width_,
+                     [&](int32_t geom) { return geom < 0 ? -1 : scene.model->geom_bodyid[geom]; });
+    }
+  }
+  if (targets.normals) WriteNormals(view, job, canvas, targets.normals.Image(image, 3 * pixels));
   if (targets.rgb) {
     Light lights[mjMAXLIGHT];
-    const ShadeJob shade = table.assets->shader->Job(job, scene.light_xpos, scene.light_xdir,
-                                                     targets.rgb.Image(image, 3 * pixels), lights);
-    kernels_.shade(table.view, job, canvas, shade);
+    const ShadeJob shade = table.assets->shader->Job(job, scene, targets.rgb.Image(image, 3 * pixels), lights);
+    kernels_.shade(view, job, canvas, shade);
   }
 }
 

@@ -105,7 +105,23 @@ struct MujocoRenderer::ModelContext {
     std::copy_n(view.geom_xmat, 9 * model.ngeom, data->geom_xmat);
     std::copy_n(view.cam_xpos, 3 * model.ncam, data->cam_xpos);
     std::copy_n(view.cam_xmat, 9 * model.ncam, data->cam_xmat);
+    if (view.light_xpos && view.light_xdir) {
+      std::copy_n(view.light_xpos, 3 * model.nlight, data->light_xpos);
+      std::copy_n(view.light_xdir, 3 * model.nlight, data->light_xdir);
+    }
     mjv_updateScene(&model, data, &option, nullptr, &camera, mjCAT_STATIC | mjCAT_DYNAMIC, &scene);
+    if (view.intrinsics) SetProjection(view.intrinsics[camera_id]);
+  }
+
+  // The frustum that gives an image of the context's size these intrinsics.
+  void SetProjection(const Projection& p) {
+    for (mjvGLCamera& gl : scene.camera) {
+      const double near = double{gl.frustum_near};
+      gl.frustum_top = static_cast<float>(near * p.cy_px / p.fy_px);
+      gl.frustum_bottom = static_cast<float>(-near * (context.offHeight - p.cy_px) / p.fy_px);
+      gl.frustum_width = static_cast<float>(near * 0.5 * context.offWidth / p.fx_px);
+      gl.frustum_center = static_cast<float>(near * (0.5 * context.offWidth - p.cx_px) / p.fx_px);
+    }
   }
 
   // Moves the near and far planes.
@@ -250,6 +266,7 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
   for (size_t i = 0; i < scenes.size(); ++i) {
     const auto found = contexts_.find(scenes[i].model);
     GS_CHECK(found != contexts_.end(), "a scene of a model that the renderer was not made with");
+    GS_CHECK(!scenes[i].appearance, "MuJoCo's renderer shows models as they are");
     found->second->Update(scenes[i]);
     ImageWriter image(*found->second, config_);
     const auto at = static_cast<int64_t>(i);
@@ -258,6 +275,13 @@ void MujocoRenderer::Render(std::span<const SceneView> scenes, const RenderTarge
       image.Depth(targets.depth_u16.Image(at, pixels), targets.depth_f32.Image(at, pixels));
     }
     if (targets.segmentation) image.Segmentation(targets.segmentation.Image(at, pixels));
+    if (targets.bodies) {
+      int32_t* out = targets.bodies.Image(at, pixels);
+      image.Segmentation(out);
+      for (int64_t k = 0; k < pixels; ++k) {
+        if (out[k] >= 0) out[k] = scenes[i].model->geom_bodyid[out[k]];
+      }
+    }
   }
   gl_->Release();
 }

@@ -42,8 +42,9 @@ struct RenderTargets {
   ImageTarget<uint16_t> depth_u16 = {};    // [H, W] multiples of kDepthQuantum_m along the optical axis; 0 = nothing
   ImageTarget<float> depth_f32 = {};       // [H, W] the same in metres, not rounded
   ImageTarget<int32_t> segmentation = {};  // [H, W] geom id of the nearest surface, -1 where there is none
-  ImageTarget<float> normals = {};  // [H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 = none
-  ImageTarget<uint8_t> rgb = {};    // [H, W, 3] of the same; needs config.colour (see colour.h)
+  ImageTarget<float> normals = {};   // [H, W, 3] its unit normal, camera frame (x right, y down, z forward); 0 = none
+  ImageTarget<uint8_t> rgb = {};     // [H, W, 3] of the same; needs config.colour (see colour.h)
+  ImageTarget<int32_t> bodies = {};  // [H, W] its body's id, -1 where there is none
 };
 
 class RenderAssets;

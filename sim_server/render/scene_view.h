@@ -8,6 +8,9 @@
 
 namespace gripstream {
 
+struct Appearance;  // appearance.h
+struct Projection;  // camera.h
+
 struct SceneView {
   const mjModel* model = nullptr;      // one of the models the renderer was made with
   const mjtNum* geom_xpos = nullptr;   // [ngeom, 3] centre, world frame, m
@@ -16,10 +19,13 @@ struct SceneView {
   const mjtNum* cam_xmat = nullptr;    // [ncam, 9] rotation, world from camera (x right, y up, looking along -z)
   const mjtNum* light_xpos = nullptr;  // [nlight, 3] world frame, m; null (with light_xdir): where they are at qpos0
   const mjtNum* light_xdir = nullptr;  // [nlight, 3] for colour only
+  const Projection* intrinsics = nullptr;  // [ncam] for this size of image; null: the model's
+  const Appearance* appearance = nullptr;  // for colour only; null: the model's own look
 };
 
 inline SceneView ViewOf(const mjModel* model, const mjData* data) {
-  return {model, data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat, data->light_xpos, data->light_xdir};
+  return {model,   data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat, data->light_xpos, data->light_xdir,
+          nullptr, nullptr};
 }
 
 }  // namespace gripstream

@@ -88,19 +88,31 @@ inline Colour LookCube(const TextureView& t, Vec3 d) {
   return LookFace(t, 0, face, (s * scale + half) * size - half, (v * scale + half) * size - half, false);
 }
 
-// Texture at a point of the geom's frame. The level of detail is that of the strip's first pixel: texels across a pixel
-// by the side that a slant does not stretch, which is as sharp as anisotropic filters make it.
-inline Colour TextureAt(const Material& m, Vec3 local, float pixel_m) {
+// Texture at a point of the geom's surface, both in its frame. The level of detail is that of the strip's first pixel:
+// texels across a pixel by the side that a slant does not stretch, which is as sharp as anisotropic filters make it.
+inline Colour TextureAt(const Material& m, Vec3 local, Vec3 normal, float pixel_m) {
   const TextureView& t = *m.texture;
-  const Lanes x = Lanes(m.scale[0]) * local.x, y = Lanes(m.scale[1]) * local.y;
-  if (t.face_count == 6) return LookCube(t, {x, y, Lanes(m.scale[2]) * local.z});
-  const float across = m.scale[0] * static_cast<float>(t.width[0]), down = m.scale[1] * static_cast<float>(t.height[0]);
-  float texels = pixel_m * (across < down ? across : down);
+  if (m.mapping == TextureMapping::kCube) {
+    return LookCube(t, {Lanes(m.cube[0]) * local.x, Lanes(m.cube[1]) * local.y, Lanes(m.cube[2]) * local.z});
+  }
+  Lanes p = local.x, q = local.y;
+  if (m.mapping == TextureMapping::kBox) {
+    const Lanes ax = Abs(normal.x), ay = Abs(normal.y), az = Abs(normal.z);
+    const LaneMask x_most = (ay <= ax) & (az <= ax), y_over_z = az <= ay;
+    p = Select(x_most, local.y, local.x);
+    q = Select(x_most, local.z, Select(y_over_z, local.z, local.y));
+  }
+  const auto texels = [&](const float row[3], int size) {
+    return (row[0] * row[0] + row[1] * row[1]) * static_cast<float>(size) * static_cast<float>(size);
+  };
+  const float across = texels(m.across, t.width[0]), down = texels(m.down, t.height[0]);
+  float squared = pixel_m * pixel_m * (across < down ? across : down);
   int level = 0;
-  for (; texels > 1.4f && level + 1 < t.level_count; texels *= 0.5f) ++level;
-  const Lanes half(0.5f);
-  return LookFace(t, level, 0.0f, (x - half) * Lanes(static_cast<float>(t.width[level])) - half,
-                  (Lanes(0.0f) - y - half) * Lanes(static_cast<float>(t.height[level])) - half, true);
+  for (; squared > 2.0f && level + 1 < t.level_count; squared *= 0.25f) ++level;
+  const Lanes u = Lanes(m.across[0]) * p + Lanes(m.across[1]) * q + Lanes(m.across[2]);
+  const Lanes v = Lanes(m.down[0]) * p + Lanes(m.down[1]) * q + Lanes(m.down[2]);
+  return LookFace(t, level, 0.0f, u * Lanes(static_cast<float>(t.width[level])) - Lanes(0.5f),
+                  v * Lanes(static_cast<float>(t.height[level])) - Lanes(0.5f), true);
 }
 
 // Outward normal at a point of the geom's surface, both in its frame; not of unit length.
@@ -181,12 +193,29 @@ inline Vec3 RaysOf(const View& view, int x, int y) {
           Lanes((static_cast<float>(y) + 0.5f - view.cy) / view.fy), 1.0f};
 }
 
-inline Colour SkyAt(const ShadeJob& job, Vec3 ray) {
+// The backdrop at a strip of pixels.
+inline Colour BackdropAt(const TextureView& t, const View& view, int x, int y) {
+  int level = 0;
+  while (level + 1 < t.level_count && t.width[level] >= 2 * view.width) ++level;
+  const float across = static_cast<float>(t.width[level]) / static_cast<float>(view.width);
+  const float down = static_cast<float>(t.height[level]) / static_cast<float>(view.height);
+  return LookFace(t, level, 0.0f, (Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f)) * Lanes(across) - Lanes(0.5f),
+                  (static_cast<float>(y) + 0.5f) * down - 0.5f, false);
+}
+
+inline Colour SkyAt(const View& view, const ShadeJob& job, int x, int y) {
+  if (job.backdrop) return BackdropAt(*job.backdrop, view, x, y);
+  const Vec3 ray = RaysOf(view, x, y);
   if (!job.sky) return {0.0f, 0.0f, 0.0f};
   const float* m = job.world_from_optical;
   const auto row = [&](int i) { return Lanes(m[i]) * ray.x + Lanes(m[i + 1]) * ray.y + Lanes(m[i + 2]) * ray.z; };
   // MuJoCo's sky has its top at +z of the world, a cube map's at +y.
   return LookCube(*job.sky, {row(0), row(6), Lanes(0.0f) - row(3)});
+}
+
+inline const Material& MaterialOf(const ShadeJob& job, int32_t geom) {
+  const int32_t slot = job.own_slot ? job.own_slot[geom] : -1;
+  return slot >= 0 ? job.own_materials[slot] : job.materials[geom];
 }
 
 inline Colour SurfaceColour(const View& view, const SceneJob& scene, const ShadeJob& job, const CameraGeoms& pose,
@@ -197,11 +226,11 @@ inline Colour SurfaceColour(const View& view, const SceneJob& scene, const Shade
   const Vec3 n = LocalNormal(geom, scene, triangle, local);
   const Facet facet = {point, Unit(n.x * pose.axis[0] + n.y * pose.axis[1] + n.z * pose.axis[2]),
                        Unit(Lanes(-1.0f) * point)};
-  const Material& m = job.materials[geom.id];
+  const Material& m = MaterialOf(job, geom.id);
   const Colour colour = ToColour(m.colour);
   Colour sum = Lanes(m.emission) * colour;
   for (int i = 0; i < job.light_count; ++i) sum = sum + LightOn(facet, job.lights[i], m, colour);
-  return m.texture ? sum * TextureAt(m, local, 1.0f / (*inverse * view.fx)) : sum;
+  return m.texture ? sum * TextureAt(m, local, n, 1.0f / (*inverse * view.fx)) : sum;
 }
 
 inline const DrawnGeom& GeomOf(const SceneJob& scene, int32_t id) {
@@ -221,7 +250,7 @@ inline void ShadeRow(const View& view, const SceneJob& scene, const Canvas& canv
     int end = x + 1;
     while (end < view.width && canvas.geom[row + end] == id) ++end;
     if (id < 0) {
-      for (; x < end; x += kLanes) StoreRgb(out + int64_t{3} * x, SkyAt(job, RaysOf(view, x, y)), end - x);
+      for (; x < end; x += kLanes) StoreRgb(out + int64_t{3} * x, SkyAt(view, job, x, y), end - x);
     } else {
       int ids[kLanes];
       for (int& same : ids) same = id;

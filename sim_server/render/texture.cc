@@ -21,6 +21,20 @@ Texture::Texture(const mjModel& model, int id) {
       texels.push_back(uint32_t{from[0]} | uint32_t{from[g]} << 8 | uint32_t{from[b]} << 16);
     }
   }
+  Build(width, height, std::move(texels));
+}
+
+Texture::Texture(const RgbImage& image) {
+  view_.face_count = 1;
+  std::vector<uint32_t> texels;
+  for (size_t i = 0; i + 2 < image.pixels.size(); i += 3) {
+    texels.push_back(uint32_t{image.pixels[i]} | uint32_t{image.pixels[i + 1]} << 8 |
+                     uint32_t{image.pixels[i + 2]} << 16);
+  }
+  Build(image.width, image.height, std::move(texels));
+}
+
+void Texture::Build(int width, int height, std::vector<uint32_t> texels) {
   AddLevel(width, height, std::move(texels));
   while (view_.level_count < kMaxTextureLevels &&
          std::max(view_.width[view_.level_count - 1], view_.height[view_.level_count - 1]) > 1) {
@@ -63,6 +77,16 @@ const TextureView* TextureLibrary::Add(const mjModel& model, int id) {
   hash.Update(model.tex_data + model.tex_adr[id], static_cast<size_t>(shape[1]) * shape[2] * shape[3]);
   std::unique_ptr<Texture>& texture = by_content_[hash.HexDigest()];
   if (!texture) texture = std::make_unique<Texture>(model, id);
+  return &texture->View();
+}
+
+const TextureView* TextureLibrary::Add(const RgbImage& image) {
+  Sha256 hash;
+  const int shape[2] = {image.width, image.height};
+  hash.Update(shape, sizeof shape);
+  hash.Update(image.pixels.data(), image.pixels.size());
+  std::unique_ptr<Texture>& texture = by_content_[hash.HexDigest()];
+  if (!texture) texture = std::make_unique<Texture>(image);
   return &texture->View();
 }
 

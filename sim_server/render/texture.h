@@ -15,12 +15,20 @@
 
 namespace gripstream {
 
+// An image's pixels, [height, width] red, green, blue.
+struct RgbImage {
+  int width = 0, height = 0;
+  std::vector<uint8_t> pixels;
+};
+
 class Texture {
  public:
   Texture(const mjModel& model, int id);
+  explicit Texture(const RgbImage& image);
   const TextureView& View() const { return view_; }
 
  private:
+  void Build(int width, int height, std::vector<uint32_t> texels);
   void AddLevel(int width, int height, std::vector<uint32_t> texels);
   void Halve();
 
@@ -32,6 +40,7 @@ class TextureLibrary {
  public:
   // The same pointer for equal images. Owned by the library.
   const TextureView* Add(const mjModel& model, int id);
+  const TextureView* Add(const RgbImage& image);
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Texture>> by_content_;

@@ -231,9 +231,10 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
 }
 
 void TileRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
-  GS_CHECK(!targets.rgb, "the cuda renderer was asked for colour");
+  GS_CHECK(!targets.rgb && !targets.bodies, "the cuda renderer was asked for colour or bodies");
   for (const SceneView& scene : scenes) {
     GS_CHECK(entries_.contains(scene.model), "a scene of a model that the renderer was not made with");
+    GS_CHECK(!scene.intrinsics, "the cuda renderer was asked for an environment's own intrinsics");
   }
   int queue = 0;
   for (size_t first = 0; first < scenes.size(); first += capacity_) {

@@ -18,7 +18,7 @@ class CameraJitterTest : public testing::Test {
   }
   CameraJitter Make(const CameraJitterConfig& config, int environments = 1) {
     const mjModel* models[] = {model_.get()};
-    return CameraJitter(config, 3, {"stereo_left", "stereo_right"}, models, environments);
+    return CameraJitter(config, 3, {"stereo_left", "stereo_right"}, models, environments, 160, 120);
   }
   SceneView View() const { return ViewOf(model_.get(), data_.get()); }
 
@@ -101,9 +101,28 @@ TEST_F(CameraJitterTest, DependsOnTheEnvironmentAndEpisodeNotOnItsPlaceInTheBatc
   EXPECT_GT(Shift(jitter.Moved(0, View()), jitter.Moved(2, View()), left_), 0);
 }
 
+TEST_F(CameraJitterTest, ChangesTheLensesOfAllCamerasAlikeWithinItsRanges) {
+  CameraJitter jitter = Make({.focal_ratio = 0.1, .centre_ratio = 0.02});
+  const Projection plain = ProjectionOf(*model_, left_, 160, 120);
+  EXPECT_EQ(jitter.Moved(0, View()).intrinsics[left_].fx_px, plain.fx_px);
+  double least = 1, most = 1, shift = 0;
+  for (uint64_t episode = 0; episode < 100; ++episode) {
+    jitter.Redraw(0, 7, episode);
+    const Projection* changed = jitter.Moved(0, View()).intrinsics;
+    const double ratio = changed[left_].fx_px / plain.fx_px;
+    EXPECT_NEAR(changed[left_].fy_px / plain.fy_px, ratio, 1e-12);
+    EXPECT_NEAR(changed[right_].fx_px / plain.fx_px, ratio, 1e-12);
+    least = std::min(least, ratio), most = std::max(most, ratio);
+    shift = std::max(shift, std::abs(changed[left_].cx_px - plain.cx_px));
+  }
+  EXPECT_NEAR(least, 0.9, 0.01);
+  EXPECT_NEAR(most, 1.1, 0.01);
+  EXPECT_NEAR(shift, 0.02 * 160, 0.2);
+}
+
 TEST_F(CameraJitterTest, RefusesAnUnknownCamera) {
   const mjModel* models[] = {model_.get()};
-  EXPECT_THROW(CameraJitter({}, 1, {"stereo_lfet"}, models, 1), InputError);
+  EXPECT_THROW(CameraJitter({}, 1, {"stereo_lfet"}, models, 1, 160, 120), InputError);
 }
 
 }  // namespace
