@@ -30,4 +30,10 @@ struct BenchArguments {
 };
 int BenchCommand(const BenchArguments& arguments);
 
+struct KeygenArguments {
+  std::string folder;
+  std::string simulator;  // name of one more machine; empty: a learner and the simulators beside it
+};
+int KeygenCommand(const KeygenArguments& arguments);
+
 }  // namespace gripstream

@@ -88,6 +88,15 @@ void AddRender(CLI::App& app, RenderModelOptions& options, Action& action) {
   });
 }
 
+void AddKeygen(CLI::App& app, KeygenArguments& arguments, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("keygen", "Make the keys that learner and simulators on several machines need");
+  command->add_option("folder", arguments.folder, "where the keys go; never overwrites any")->required();
+  command->add_option("--simulator", arguments.simulator,
+                      "only the keys of one more machine's simulators, under this name");
+  command->callback([&] { action = [&] { return KeygenCommand(arguments); }; });
+}
+
 // One role by itself is its own program; it takes the rest of the command line as it is.
 [[noreturn]] void BecomeRole(const std::string& program, int argc, char** argv) {
   std::vector<char*> arguments(argv + 1, argv + argc);
@@ -121,6 +130,7 @@ int Main(int argc, char** argv) {
   EvalArguments eval;
   BenchArguments bench;
   RenderModelOptions render;
+  KeygenArguments keygen;
   Action action;
   train.command_line.assign(argv, argv + argc);
   AddTrain(app, train, action);
@@ -128,6 +138,7 @@ int Main(int argc, char** argv) {
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);
+  AddKeygen(app, keygen, action);
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
   if (argc > 1) RefuseUnknownCommand(app, argv[1]);

@@ -9,16 +9,27 @@
 
 namespace gripstream {
 
+struct CurveConfig {
+  std::string keys;
+
+  void Fields(FieldVisitor& v) {
+    v.String("keys", keys,
+             {.doc = "folder of CURVE keys (gripstream keygen); needed for zmq addresses beyond this machine"});
+  }
+};
+
 struct WireConfig {
   std::string transport = "shm";
   // inproc: any name. shm: a Unix socket path, or "@name" in the abstract namespace. zmq: "ipc:///path" or
-  // "tcp://127.0.0.1:port". Empty: made from the run folder by whoever starts the roles.
+  // "tcp://host:port", with a host beyond this machine only with wire.curve.keys. Empty: made from the run folder by
+  // whoever starts the roles.
   std::string address;
   double deadline_s = 30;
   double patience_s = 900;
   double join_s = 120;
   double heartbeat_s = 1;
   int slots = 3;
+  CurveConfig curve;
 
   void Fields(FieldVisitor& v) {
     v.Choice("transport", transport, {"inproc", "shm", "zmq", "nccl"}, {.doc = "how experience reaches the learner"});
@@ -31,12 +42,17 @@ struct WireConfig {
             {0.05, 86400});
     v.Float("heartbeat_s", heartbeat_s, {.doc = "time between signs of life", .unit = "s"}, {0.01, 3600});
     v.Int("slots", slots, {.doc = "records a simulator may have in flight"}, {1, 64});
+    v.Group("curve", curve, "encryption");
   }
 
   // Throws InputError on values that do not go together. `file` names the configuration in the message.
   void Check(const std::string& file = "configuration") const {
     if (transport == "nccl") {
       throw InputError(file, "wire.transport", transport, "inproc, shm or zmq (this build has no NCCL transport)");
+    }
+    if (!curve.keys.empty() && transport != "zmq") {
+      throw InputError(file, "wire.curve.keys", curve.keys,
+                       "nothing with wire.transport " + transport + ", which stays on this machine");
     }
     if (heartbeat_s * 2 > deadline_s) {
       throw InputError(file, "wire.heartbeat_s", std::to_string(heartbeat_s),

@@ -31,7 +31,7 @@ struct Bulk {
 struct Event {
   enum class Kind {
     kMessage,  // frame and bulk are set; the bulk's size is what the frame says
-    kClosed,   // nothing more will come from this connection
+    kClosed,   // nothing more will come from this connection; `problem` may guess why
     kBroken,   // what came is not a message of ours: `problem`
   };
   Kind kind = Kind::kMessage;

@@ -63,7 +63,10 @@ SimulatorEnd::~SimulatorEnd() = default;
 std::string SimulatorEnd::JoinRun(const std::vector<std::byte>& join_frame, Deadline deadline) {
   line_->Open(join_frame, deadline);
   while (std::optional<Event> event = line_->Receive(deadline)) {
-    if (event->kind == Event::Kind::kClosed) throw RunError(learner_ + " closed the connection during the join");
+    if (event->kind == Event::Kind::kClosed) {
+      throw RunError(learner_ + " closed the connection during the join" +
+                     (event->problem.empty() ? "" : "; " + event->problem));
+    }
     if (event->kind == Event::Kind::kBroken) throw RunError(learner_ + " answered the join with: " + event->problem);
     if (event->frame.Kind() == MessageKind::kHeartbeat) continue;
     if (event->frame.Kind() == MessageKind::kRefuse) {

@@ -1,5 +1,6 @@
-// The ZeroMQ transport, over ipc or loopback tcp: one ROUTER at the learner, one DEALER per simulator. A message is the
-// frame, then the payload as a part of its own; a record is sent straight from its slot, without a copy of ours.
+// The ZeroMQ transport, over ipc or tcp, encrypted where keys are given: one ROUTER at the learner, one DEALER per
+// simulator. A message is the frame, then the payload as a part of its own; a record is sent straight from its slot,
+// without a copy of ours.
 #include <sys/socket.h>
 
 #include <deque>
@@ -15,15 +16,21 @@ namespace {
 
 constexpr size_t kMaxConnections = 4096;
 constexpr size_t kPayloadAlignment_bytes = 8;
+constexpr const char* kKeysDiffer =
+    "does it not allow this simulator's key, or does wire.curve.keys hold another learner.public?";
+constexpr const char* kKeysMissing = "does it encrypt (wire.curve.keys)?";
 constexpr int kLastWord_ms = 1000;  // how long closing may wait for unsent messages
 
-// Throws InputError unless the address is ipc, or tcp on this machine.
-void CheckAddress(const std::string& address) {
+// Throws InputError unless the address is ipc, or tcp; beyond this machine only with keys.
+void CheckAddress(const WireConfig& config) {
+  const std::string& address = config.address;
   if (address.starts_with("ipc://") && address.size() > 6) return;
+  const bool tcp = address.starts_with("tcp://") && address.rfind(':') > 6;
   const bool loopback = address.starts_with("tcp://127.") || address.starts_with("tcp://localhost:");
-  if (loopback && address.rfind(':') > 5) return;
+  if (tcp && (loopback || !config.curve.keys.empty())) return;
   throw InputError("configuration", "wire.address", address,
-                   "ipc:///path or tcp://127.0.0.1:port (other machines need encryption keys, which this build lacks)");
+                   tcp ? "ipc:///path or tcp://127.0.0.1:port; other machines need wire.curve.keys (gripstream keygen)"
+                       : "ipc:///path or tcp://host:port");
 }
 
 zmq::message_t ToMessage(std::span<const std::byte> bytes) {
@@ -71,8 +78,11 @@ Event ToEvent(int connection, std::vector<zmq::message_t>& parts, size_t first) 
 class ZmqLine : public SimulatorLine {
  public:
   ZmqLine(const WireConfig& config, const LineShape& shape)
-      : address_(config.address), ring_(std::make_shared<RecordRing>(shape)), socket_(zmq::socket_type::dealer) {
-    CheckAddress(address_);
+      : address_(config.address),
+        encrypts_(!config.curve.keys.empty()),
+        ring_(std::make_shared<RecordRing>(shape)),
+        socket_(zmq::socket_type::dealer, SimulatorIdentity(config.curve.keys)) {
+    CheckAddress(config);
   }
 
   std::span<std::byte> Slot(uint32_t slot) override { return ring_->Slot(slot); }
@@ -104,6 +114,9 @@ class ZmqLine : public SimulatorLine {
     for (;;) {
       const Deadline until = closing_ ? Earlier(deadline, *closing_) : deadline;
       std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(until);
+      if (incoming && incoming->refused && !answered_) {
+        return MakeEvent(Event::Kind::kClosed, 0, encrypts_ ? kKeysDiffer : kKeysMissing);
+      }
       if (incoming && !incoming->ended_fds.empty() && !closing_) closing_ = Deadline::After(kLastMessages_s);
       if (incoming && !incoming->parts.empty()) {
         // Somebody is there to read a last word; before that, closing need not wait.
@@ -112,7 +125,7 @@ class ZmqLine : public SimulatorLine {
       }
       if (closing_ && closing_->Passed()) {
         socket_.SetLinger(0);
-        return MakeEvent(Event::Kind::kClosed, 0);
+        return MakeEvent(Event::Kind::kClosed, 0, answered_ ? "" : encrypts_ ? kKeysDiffer : kKeysMissing);
       }
       if (!incoming && deadline.Passed()) return std::nullopt;
     }
@@ -124,6 +137,7 @@ class ZmqLine : public SimulatorLine {
   }
 
   std::string address_;
+  bool encrypts_;
   std::shared_ptr<RecordRing> ring_;
   ZmqSocket socket_;
   bool answered_ = false;
@@ -132,8 +146,8 @@ class ZmqLine : public SimulatorLine {
 
 class ZmqHub : public LearnerHub {
  public:
-  explicit ZmqHub(const WireConfig& config) : socket_(zmq::socket_type::router) {
-    CheckAddress(config.address);
+  explicit ZmqHub(const WireConfig& config) : socket_(zmq::socket_type::router, LearnerIdentity(config.curve.keys)) {
+    CheckAddress(config);
     socket_.SetLinger(kLastWord_ms);
     // libzmq would take the address over from a living listener, and delete any file that lies there.
     if (config.address.starts_with("ipc://")) CheckUnixAddressIsFree(config.address.substr(6), SOCK_STREAM);

@@ -16,6 +16,8 @@ namespace gripstream {
 namespace {
 
 constexpr const char* kMonitorAddress = "inproc://monitor";
+constexpr int kRefusals = ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+constexpr int kWatchedEvents = ZMQ_EVENT_DISCONNECTED | kRefusals;
 constexpr int kReconnect_ms = 20;  // between attempts while the learner does not listen yet
 
 // Runs a libzmq call; its exceptions become ours.
@@ -30,7 +32,7 @@ auto Checked(const char* what, Call call) {
 
 }  // namespace
 
-ZmqSocket::ZmqSocket(zmq::socket_type type) {
+ZmqSocket::ZmqSocket(zmq::socket_type type, const CurveIdentity& identity) {
   Checked("cannot make a socket", [&] {
     context_ = zmq::context_t(1);
     socket_ = zmq::socket_t(context_, type);
@@ -40,7 +42,8 @@ ZmqSocket::ZmqSocket(zmq::socket_type type) {
     socket_.set(zmq::sockopt::reconnect_ivl, kReconnect_ms);
     socket_.set(zmq::sockopt::maxmsgsize, static_cast<int64_t>(kMaxPayload_bytes));
     if (type == zmq::socket_type::router) socket_.set(zmq::sockopt::router_mandatory, true);
-    if (zmq_socket_monitor(socket_.handle(), kMonitorAddress, ZMQ_EVENT_DISCONNECTED) != 0) throw zmq::error_t();
+    if (identity.Encrypts()) Encrypt(type, identity);
+    if (zmq_socket_monitor(socket_.handle(), kMonitorAddress, kWatchedEvents) != 0) throw zmq::error_t();
     monitor_ = zmq::socket_t(context_, zmq::socket_type::pair);
     monitor_.connect(kMonitorAddress);
     socket_fd_ = socket_.get(zmq::sockopt::fd);
@@ -54,7 +57,20 @@ ZmqSocket::~ZmqSocket() {
   zmq_socket_monitor(socket_.handle(), nullptr, 0);
   monitor_.close();
   socket_.close();
+  gate_.reset();  // what lingers is still sent by the next line
   context_.close();
+}
+
+void ZmqSocket::Encrypt(zmq::socket_type type, const CurveIdentity& identity) {
+  socket_.set(zmq::sockopt::curve_secretkey, identity.secret_key);
+  if (type == zmq::socket_type::router) {
+    gate_ = std::make_unique<CurveGate>(context_, identity.allowed);
+    socket_.set(zmq::sockopt::curve_server, true);
+    socket_.set(zmq::sockopt::zap_domain, "gripstream");
+  } else {
+    socket_.set(zmq::sockopt::curve_publickey, PublicKeyOf(identity.secret_key, "wire.curve.keys"));
+    socket_.set(zmq::sockopt::curve_serverkey, identity.learner_key);
+  }
 }
 
 void ZmqSocket::Bind(const std::string& address) {
@@ -110,7 +126,7 @@ std::optional<ZmqSocket::Incoming> ZmqSocket::Receive(Deadline deadline) {
     // at.
     const bool received = TryReceive(incoming);
     ReadMonitor(incoming);
-    if (received || !incoming.ended_fds.empty()) return incoming;
+    if (received || incoming.refused || !incoming.ended_fds.empty()) return incoming;
     if (deadline.Passed()) return std::nullopt;
     Wait(deadline);
   }
@@ -135,9 +151,12 @@ void ZmqSocket::ReadMonitor(Incoming& incoming) {
   while (Checked("cannot watch connections", [&] { return monitor_.recv(event, zmq::recv_flags::dontwait); })) {
     // Two parts: event number (16 bits) with its value (32 bits), then the address.
     if (event.more() && event.size() == 6) {
+      uint16_t what = 0;
       int32_t fd = -1;
+      std::memcpy(&what, event.data<char>(), sizeof(what));
       std::memcpy(&fd, event.data<char>() + 2, sizeof(fd));
-      incoming.ended_fds.push_back(fd);
+      if (what == ZMQ_EVENT_DISCONNECTED) incoming.ended_fds.push_back(fd);
+      if (what & kRefusals) incoming.refused = true;
     }
   }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@
 #include <zmq.hpp>
 
 #include "core/deadline.h"
+#include "wire/curve_gate.h"
+#include "wire/curve_keys.h"
 #include "wire/unix_socket.h"
 
 namespace gripstream {
@@ -28,10 +31,12 @@ class ZmqSocket {
   // message, unless there is only news.
   struct Incoming {
     std::vector<int> ended_fds;
+    bool refused = false;  // our key is unknown to the peer, or encryption fits only one side
     std::vector<zmq::message_t> parts;
   };
 
-  explicit ZmqSocket(zmq::socket_type type);
+  // A router listens and lets in whom its identity allows; a dealer connects. Without an identity nothing is encrypted.
+  ZmqSocket(zmq::socket_type type, const CurveIdentity& identity);
   ~ZmqSocket();
   ZmqSocket(const ZmqSocket&) = delete;
   ZmqSocket& operator=(const ZmqSocket&) = delete;
@@ -45,12 +50,14 @@ class ZmqSocket {
   void SetLinger(int milliseconds);
 
  private:
+  void Encrypt(zmq::socket_type type, const CurveIdentity& identity);
   bool TryReceive(Incoming& incoming);
   void ReadMonitor(Incoming& incoming);
   void Wait(Deadline deadline);
   void Wake();
 
   zmq::context_t context_;
+  std::unique_ptr<CurveGate> gate_;  // of a router that encrypts
   zmq::socket_t monitor_;
   std::mutex mutex_;
   zmq::socket_t socket_;  // guarded by mutex_

@@ -40,6 +40,8 @@ TEST(WireConfig, AddressesBeyondThisMachineAreRefused) {
         "udp://127.0.0.1:1", "127.0.0.1:5555", "", "ipc://", "tcp://127.0.0.1"}) {
     const std::string message = MessageOf<InputError>([&] { ListenForSimulators(Zmq(address), OptionsFor(4)); });
     EXPECT_THAT(message, HasSubstr("wire.address: got '" + std::string(address) + "'")) << address;
+    const bool tcp = std::string(address).starts_with("tcp://") && std::string(address) != "tcp://127.0.0.1";
+    EXPECT_EQ(message.find("wire.curve.keys") != std::string::npos, tcp) << address;
     const Layout layout(TestSpecs(), 4);
     EXPECT_THROW(ConnectToLearner(Zmq(address), JoinFor(0, 4, "sim"), layout, Deadline::After(1)), InputError);
   }

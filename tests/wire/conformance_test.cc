@@ -380,7 +380,8 @@ TEST_P(Transport, MisuseIsOurOwnBug) {
   simulator.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Transport, testing::Values("inproc", "shm", "shm_abstract", "zmq_ipc", "zmq_tcp"),
+INSTANTIATE_TEST_SUITE_P(Each, Transport,
+                         testing::Values("inproc", "shm", "shm_abstract", "zmq_ipc", "zmq_tcp", "zmq_curve"),
                          [](const auto& transport) { return transport.param; });
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "wire/curve_keys.h"
 #include "wire/transport.h"
 
 namespace gripstream {
@@ -94,6 +95,10 @@ inline WireConfig ConfigFor(const std::string& kind, const std::string& folder) 
   } else {
     config.transport = "zmq";
     config.address = "tcp://127.0.0.1:" + std::to_string(FreeTcpPort());
+    if (kind == "zmq_curve") {
+      config.curve.keys = folder + "/keys";
+      if (!std::filesystem::exists(config.curve.keys)) MakeKeyFolder(config.curve.keys);
+    }
   }
   return config;
 }
