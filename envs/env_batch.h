@@ -46,6 +46,14 @@ struct ResetRequest {
   bool held_out = false;  // kEval: held-out objects instead of the training ones
 };
 
+// An episode as named to random streams: RandomStream::At(index, episode). Training episodes are named by environment
+// and number, those of an evaluation set by their place in it, whichever environment plays them.
+struct EpisodeKey {
+  uint32_t index;
+  uint64_t episode;
+  bool operator==(const EpisodeKey&) const = default;
+};
+
 class EnvBatch {
  public:
   // Environments [first_env, first_env + n) of the run. Throws InputError on a configuration, model or name that does
@@ -81,11 +89,16 @@ class EnvBatch {
 
   // For the renderer; valid until the next Reset, Step or LoadState.
   const mjModel* Model(int env) const { return physics_->Model(env); }
-  const mjtNum* GeomXpos(int env) const { return physics_->GeomXpos(env); }  // [ngeom, 3] m
-  const mjtNum* GeomXmat(int env) const { return physics_->GeomXmat(env); }  // [ngeom, 9] row-major
-  const mjtNum* CamXpos(int env) const { return physics_->CamXpos(env); }    // [ncam, 3] m
-  const mjtNum* CamXmat(int env) const { return physics_->CamXmat(env); }    // [ncam, 9] row-major
-  int Camera() const { return models_.Binding().camera; }                    // of task.camera
+  const mjtNum* GeomXpos(int env) const { return physics_->GeomXpos(env); }    // [ngeom, 3] m
+  const mjtNum* GeomXmat(int env) const { return physics_->GeomXmat(env); }    // [ngeom, 9] row-major
+  const mjtNum* CamXpos(int env) const { return physics_->CamXpos(env); }      // [ncam, 3] m
+  const mjtNum* CamXmat(int env) const { return physics_->CamXmat(env); }      // [ncam, 9] row-major
+  const mjtNum* LightXpos(int env) const { return physics_->LightXpos(env); }  // [nlight, 3] m
+  const mjtNum* LightXdir(int env) const { return physics_->LightXdir(env); }  // [nlight, 3]
+  int Camera() const { return models_.Binding().camera; }                      // of task.camera
+  // For draws of the renderer's that must not depend on how environments are grouped.
+  EpisodeKey Episode(int env) const;
+  uint32_t EpisodeStep(int env) const { return episode_step_.Of(env); }
   std::vector<const mjModel*> DistinctModels() const;
   // By the record's "object_id"; empty texts for catalogue objects that this task does not use.
   std::vector<std::string> ObjectNames() const;
@@ -114,6 +127,7 @@ class EnvBatch {
   void UpdateModels();
   int ChooseObject(int env) const;
   Rng Draw(int env, const char* purpose) const;
+  uint64_t EvaluationSet() const;  // the seed of its streams
   void Quarantine(int env);
 
   // On the physics threads.

@@ -40,8 +40,17 @@ struct EnvBatch::JointState {
 Rng EnvBatch::Draw(int env, const char* purpose) const {
   if (request_.mode == ResetRequest::Mode::kTrain)
     return RandomStream(seed_, purpose).At(env_id_.Of(env), episode_.Of(env));
-  const uint64_t set = MixBits(request_.eval_seed) + (request_.held_out ? 2 : 1);
-  return RandomStream(set, purpose).At(episode_.Of(env), 0);
+  return RandomStream(EvaluationSet(), purpose).At(episode_.Of(env), 0);
+}
+
+uint64_t EnvBatch::EvaluationSet() const {
+  return MixBits(request_.eval_seed) + (request_.held_out ? 2 : 1);
+}
+
+EpisodeKey EnvBatch::Episode(int env) const {
+  if (request_.mode == ResetRequest::Mode::kTrain) return {env_id_.Of(env), episode_.Of(env)};
+  // The highest bit keeps sets apart from the numbers of training episodes.
+  return {episode_.Of(env), EvaluationSet() | uint64_t{1} << 63};
 }
 
 void EnvBatch::Fill(int env, const SimView& sim) {

@@ -65,10 +65,12 @@ class BatchPhysics {
   virtual SimHealth Health(int env) const = 0;
 
   // Poses, [N, ...] contiguous; valid until the next call.
-  virtual const mjtNum* GeomXpos(int env) const = 0;  // [ngeom, 3]
-  virtual const mjtNum* GeomXmat(int env) const = 0;  // [ngeom, 9]
-  virtual const mjtNum* CamXpos(int env) const = 0;   // [ncam, 3]
-  virtual const mjtNum* CamXmat(int env) const = 0;   // [ncam, 9]
+  virtual const mjtNum* GeomXpos(int env) const = 0;   // [ngeom, 3]
+  virtual const mjtNum* GeomXmat(int env) const = 0;   // [ngeom, 9]
+  virtual const mjtNum* CamXpos(int env) const = 0;    // [ncam, 3]
+  virtual const mjtNum* CamXmat(int env) const = 0;    // [ncam, 9]
+  virtual const mjtNum* LightXpos(int env) const = 0;  // [nlight, 3]
+  virtual const mjtNum* LightXdir(int env) const = 0;  // [nlight, 3]
 
   // Everything that decides the future of an environment: StateSize() numbers.
   virtual int StateSize() const = 0;

@@ -50,6 +50,7 @@ class MujocoPhysics final : public BatchPhysics {
     geom_xmat_ = {envs, 9 * static_cast<size_t>(model->ngeom)};
     cam_xpos_ = {envs, 3 * static_cast<size_t>(model->ncam)};
     cam_xmat_ = {envs, 9 * static_cast<size_t>(model->ncam)};
+    light_xpos_ = light_xdir_ = {envs, 3 * static_cast<size_t>(model->nlight)};
     mjb_setModels(batch_, models_.data());
   }
   ~MujocoPhysics() override { mjb_deleteBatch(batch_); }
@@ -84,6 +85,8 @@ class MujocoPhysics final : public BatchPhysics {
   const mjtNum* GeomXmat(int env) const override { return geom_xmat_[env].data(); }
   const mjtNum* CamXpos(int env) const override { return cam_xpos_[env].data(); }
   const mjtNum* CamXmat(int env) const override { return cam_xmat_[env].data(); }
+  const mjtNum* LightXpos(int env) const override { return light_xpos_[env].data(); }
+  const mjtNum* LightXdir(int env) const override { return light_xdir_[env].data(); }
 
   int StateSize() const override { return mjb_nstate(batch_); }
   void ReadState(int env, mjtNum* out) const override {
@@ -112,6 +115,8 @@ class MujocoPhysics final : public BatchPhysics {
     std::copy_n(data->geom_xmat, geom_xmat_[env].size(), geom_xmat_[env].begin());
     std::copy_n(data->cam_xpos, cam_xpos_[env].size(), cam_xpos_[env].begin());
     std::copy_n(data->cam_xmat, cam_xmat_[env].size(), cam_xmat_[env].begin());
+    std::copy_n(data->light_xpos, light_xpos_[env].size(), light_xpos_[env].begin());
+    std::copy_n(data->light_xdir, light_xdir_[env].size(), light_xdir_[env].begin());
   }
 
   // Runs `body` on the environments, then marks those in which the library raised an error.
@@ -167,7 +172,7 @@ class MujocoPhysics final : public BatchPhysics {
   const bool tracks_com_;
   mjBatch* batch_ = nullptr;
   std::vector<SimHealth> health_;
-  PerEnv<mjtNum> geom_xpos_, geom_xmat_, cam_xpos_, cam_xmat_;
+  PerEnv<mjtNum> geom_xpos_, geom_xmat_, cam_xpos_, cam_xmat_, light_xpos_, light_xdir_;
 };
 
 }  // namespace

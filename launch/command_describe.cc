@@ -8,6 +8,26 @@
 #include "wire/layout.h"
 
 namespace gripstream {
+namespace {
+
+// Whose images the record holds, in order.
+void PrintCameras(const RunConfig& config) {
+  const CamerasConfig& render = config.render;
+  const std::pair<const char*, const ModalityConfig*> kinds[] = {{"obs.depth", &render.depth},
+                                                                 {"obs.rgb", &render.rgb},
+                                                                 {"obs.segmentation", &render.segmentation},
+                                                                 {"obs.normals", &render.normals}};
+  for (const auto& [tensor, kind] : kinds) {
+    if (kind->cameras.empty()) continue;
+    std::printf("cameras of %s:", tensor);
+    for (const std::string& name : kind->cameras) {
+      std::printf(" %s", (name == kTaskCamera ? config.task.camera : name).c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace
 
 int DescribeCommand(const std::string& config_path, const std::vector<std::string>& overrides) {
   const RunConfig config = std::filesystem::is_directory(config_path) ? OpenRunFolder(config_path, overrides)
@@ -20,6 +40,7 @@ int DescribeCommand(const std::string& config_path, const std::vector<std::strin
     env_bytes += spec.Bytes();
   }
   std::printf("  %-60s %8zu bytes\n", "together", env_bytes);
+  PrintCameras(config);
   std::printf("action:\n  %s\n", task.action.ToString().c_str());
   std::printf("reward terms:");
   for (const std::string& term : task.reward_terms) std::printf(" %s", term.c_str());

@@ -11,8 +11,8 @@
 #include "learner/config.h"
 #include "learner/train_config.h"
 #include "policies/config.h"
+#include "sim_server/cameras_config.h"
 #include "sim_server/config.h"
-#include "sim_server/render/config.h"
 #include "wire/config.h"
 
 namespace gripstream {
@@ -56,7 +56,7 @@ struct RunConfig {
   RuntimeConfig runtime;
   SimConfig sim;
   PhysicsConfig physics;
-  RenderConfig render;
+  CamerasConfig render;
   TaskConfig task;
   WireConfig wire;
   LearnerConfig learner;

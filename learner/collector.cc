@@ -138,7 +138,7 @@ std::vector<std::byte> Fleet::SaveStates() {
 Observation ObservationAt(const RolloutStore& store, int t) {
   Observation observation;
   observation.proprio = store.Step(kProprioTensor, t);
-  observation.depth = store.Step(kDepthTensor, t);
+  if (store.Has(kDepthTensor)) observation.depth = store.Step(kDepthTensor, t);
   observation.state = store.Step(kStateTensor, t);
   return observation;
 }

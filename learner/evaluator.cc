@@ -107,11 +107,13 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
   const int envs = fleet.Envs();
   RolloutStore store(specs, 1, envs, policy.Shapes().action);
   for (int first = 0; first < request.episodes && !Interrupted(); first += envs) {
-    Round round(store, std::min(envs, request.episodes - first));
+    const int count = std::min(envs, request.episodes - first);
+    Round round(store, count);
     const bool show = first == 0 && request.sheet_rows > 0;
     fleet.Reset({.evaluation = true,
                  .seed = request.seed,
                  .first_episode = static_cast<uint32_t>(first),
+                 .episodes = static_cast<uint32_t>(count),
                  .sheet_rows = show ? request.sheet_rows : 0,
                  .sheet_path = show ? request.sheet_path : ""},
                 0);

@@ -90,7 +90,10 @@ void ActorCritic::BuildEncoder(const PolicyConfig& config, const PolicyShapes& s
   if (encoder.strides.size() != depth) {
     RefuseEncoder("strides", std::to_string(encoder.strides.size()) + " numbers", "as many as channels");
   }
-  if (shapes.height_px == 0) throw InputError("configuration", "policy.name", config.name, "a policy without image");
+  if (shapes.height_px == 0) {
+    throw InputError("configuration", "policy.name", config.name,
+                     "a policy without image, or exactly one camera in render.depth.cameras");
+  }
   const Builder build{parameters_, seed};
   int64_t height = shapes.height_px, width = shapes.width_px, inputs = 1;
   for (size_t i = 0; i < depth; ++i) {

@@ -1,5 +1,7 @@
 #include "policies/shapes.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace gripstream {
@@ -30,6 +32,10 @@ PolicyShapes ShapesFromSpecs(const std::vector<TensorSpec>& specs, int action_si
   shapes.action = action_size;
   if (shapes.proprio == 0) throw RunError(std::string("the record has no ") + kProprioTensor);
   if (shapes.state == 0) throw RunError(std::string("the record has no ") + kStateTensor);
+  // Images of several cameras, [C, H, W], are for other roles: a policy sees one depth image or none.
+  const bool several = std::ranges::any_of(
+      specs, [](const TensorSpec& spec) { return spec.name == kDepthTensor && spec.shape.size() == 3; });
+  if (several) return shapes;
   if (const TensorSpec* depth = Find(specs, kDepthTensor, DType::kUint16, 2)) {
     shapes.height_px = depth->shape[0];
     shapes.width_px = depth->shape[1];

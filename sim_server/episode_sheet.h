@@ -1,16 +1,14 @@
 // A contact sheet of evaluation episodes: what the policy's camera saw, and what the arm then did, one episode a row.
 //
-// Frames are taken while the first `rows` environments play their first episode; when the last of those has ended the
-// sheet is written. One thread at a time. Throws RunError when the file cannot be written.
+// Frames are taken while a few environments, with different objects where there are some, play their first episode;
+// when the last of those has ended the sheet is written. One thread at a time. Throws RunError when the file cannot be
+// written.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "sim_server/render/config.h"
 #include "wire/layout.h"
 
 namespace gripstream {
@@ -19,11 +17,11 @@ class EnvBatch;
 
 class EpisodeSheet {
  public:
-  EpisodeSheet(const EnvBatch& envs, const RenderConfig& camera_config, const std::string& camera, int rows,
-               const std::string& path);
+  // `rows` of the first `candidates` environments of `envs`, which have just been reset.
+  EpisodeSheet(const EnvBatch& envs, int candidates, int rows, const std::string& path);
   ~EpisodeSheet();
-  // Looks at the environments as they are in `record` (already written); depth is its [N, H, W] image.
-  void Observe(const EnvBatch& envs, const uint16_t* depth, const Layout& layout, std::span<const std::byte> record);
+  // Looks at the environments as they are in `record`, which is complete.
+  void Observe(const EnvBatch& envs, const Layout& layout, std::span<const std::byte> record);
 
  private:
   struct Impl;

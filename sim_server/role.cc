@@ -1,19 +1,18 @@
 #include "sim_server/role.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
 
 #include "core/error.h"
 #include "envs/env_batch.h"
+#include "sim_server/env_images.h"
 #include "sim_server/episode_sheet.h"
-#include "sim_server/render/renderer.h"
 #include "wire/episode_request.h"
 
 namespace gripstream {
 namespace {
-
-constexpr char kDepthTensor[] = "obs.depth";
 
 // Seconds since it was made or last read.
 class Stopwatch {
@@ -33,14 +32,6 @@ int PhysicsThreads(const PhysicsConfig& config) {
   return config.threads > 0 ? config.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-std::vector<SceneView> ViewsOf(const EnvBatch& envs, int count) {
-  std::vector<SceneView> views;
-  for (int i = 0; i < count; ++i) {
-    views.push_back({envs.Model(i), envs.GeomXpos(i), envs.GeomXmat(i), envs.CamXpos(i), envs.CamXmat(i)});
-  }
-  return views;
-}
-
 }  // namespace
 
 // One connection to the learner: turns commands into records.
@@ -51,7 +42,6 @@ class Simulator::Loop {
         wire_(wire),
         deadline_s_(deadline_s),
         layout_(simulator.RecordSpecs(), simulator.GroupEnvs()),
-        depth_index_(layout_.Index(kDepthTensor)),
         groups_(static_cast<size_t>(simulator.Groups())) {}
 
   void Run() {
@@ -86,6 +76,10 @@ class Simulator::Loop {
 
   EnvBatch& EnvsOf(const Command& command) { return *simulator_.groups_[command.group]; }
   Group& GroupOf(const Command& command) { return groups_[command.group]; }
+  // Global id of the group's first environment.
+  uint32_t FirstEnv(const Command& command) const {
+    return simulator_.EnvBegin() + command.group * static_cast<uint32_t>(simulator_.GroupEnvs());
+  }
 
   void Reset(const Command& command) {
     wire_.SetStage("resetting");
@@ -99,9 +93,10 @@ class Simulator::Loop {
     group.step = 0;
     group.sheet.reset();
     if (request.sheet_rows > 0) {
-      group.sheet =
-          std::make_unique<EpisodeSheet>(EnvsOf(command), simulator_.options_.render, simulator_.options_.task.camera,
-                                         static_cast<int>(request.sheet_rows), request.sheet_path);
+      // Of this group's environments those whose episodes count.
+      const int begin = static_cast<int>(FirstEnv(command)), end = static_cast<int>(request.episodes);
+      group.sheet = std::make_unique<EpisodeSheet>(EnvsOf(command), std::clamp(end - begin, 1, simulator_.GroupEnvs()),
+                                                   static_cast<int>(request.sheet_rows), request.sheet_path);
     }
     Publish(command, watch);
   }
@@ -132,19 +127,18 @@ class Simulator::Loop {
     const EnvBatch& envs = EnvsOf(command);
     WriteTensors(envs, record);
     const float observe_s = watch.Lap();
-    RenderTargets targets;
-    targets.depth_u16 = layout_.View<uint16_t>(record, depth_index_).data();
-    simulator_.renderer_->Render(ViewsOf(envs, envs.Envs()), targets);
+    const int first = static_cast<int>(command.group) * simulator_.GroupEnvs();
+    simulator_.images_->Render(envs, first, layout_, record);
     RecordHeader& header = Layout::Header(record);
     Group& group = GroupOf(command);
     header.step = group.step;
     header.policy_version = command.policy_version;
     header.group = command.group;
-    header.env_begin = simulator_.EnvBegin() + command.group * static_cast<uint32_t>(simulator_.GroupEnvs());
+    header.env_begin = FirstEnv(command);
     header.physics_s = physics_s;
     header.observe_s = observe_s;
     header.render_s = watch.Lap();
-    if (group.sheet) group.sheet->Observe(envs, targets.depth_u16.first, layout_, record);
+    if (group.sheet) group.sheet->Observe(envs, layout_, record);
     wire_.PublishRecord();
   }
 
@@ -185,7 +179,6 @@ class Simulator::Loop {
   SimulatorEnd& wire_;
   double deadline_s_;
   Layout layout_;
-  int depth_index_;
   std::vector<Group> groups_;
   std::vector<float> actions_;  // [N, A]
 };
@@ -202,7 +195,7 @@ Simulator::Simulator(const SimulatorOptions& options)
     models.insert(models.end(), own.begin(), own.end());
   }
   const int threads = options.sim.render_threads > 0 ? options.sim.render_threads : PhysicsThreads(options.physics);
-  renderer_ = BatchRenderer::Make(options.render, options.task.camera, models, threads);
+  images_ = std::make_unique<EnvImages>(options.render, options.task, options.seed, models, options.sim.envs, threads);
   // Assigning writes every page: memory that is only reserved would not be charged to anybody.
   reserve_.assign(static_cast<size_t>(options.sim.reserve_bytes_per_env) * static_cast<size_t>(options.sim.envs),
                   std::byte{1});
@@ -212,8 +205,7 @@ Simulator::~Simulator() = default;
 
 std::vector<TensorSpec> Simulator::RecordSpecs() const {
   std::vector<TensorSpec> specs = groups_.front()->RecordSpecs();
-  specs.push_back(
-      {kDepthTensor, DType::kUint16, {options_.render.height, options_.render.width}, "m", kDepthQuantum_m});
+  specs.insert(specs.end(), images_->Specs().begin(), images_->Specs().end());
   return specs;
 }
 

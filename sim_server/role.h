@@ -1,6 +1,6 @@
 // The simulator role: environments and cameras behind one end of the wire.
 //
-//   command (wire) -> EnvBatch (physics, rewards) + BatchRenderer (images) -> record (wire), written in place
+//   command (wire) -> EnvBatch (physics, rewards) + EnvImages (cameras) -> record (wire), written in place
 //
 // Its environments come in one or more groups of equal size, each a batch of its own; a command and its record concern
 // one group. With two, the learner infers for one while the other is stepped and rendered here.
@@ -16,19 +16,19 @@
 
 #include "core/tensor_spec.h"
 #include "envs/config.h"
+#include "sim_server/cameras_config.h"
 #include "sim_server/config.h"
-#include "sim_server/render/config.h"
 #include "wire/transport.h"
 
 namespace gripstream {
 
 class EnvBatch;
-class BatchRenderer;
+class EnvImages;
 
 struct SimulatorOptions {
   SimConfig sim;
   PhysicsConfig physics;
-  RenderConfig render;
+  CamerasConfig render;
   TaskConfig task;
   uint64_t seed = 1;
   int index = 0;   // this process among sim.processes: environments [index * sim.envs, (index + 1) * sim.envs)
@@ -59,7 +59,7 @@ class Simulator {
   SimulatorOptions options_;
   uint32_t env_begin_;
   std::vector<std::unique_ptr<EnvBatch>> groups_;  // in the order of their global ids
-  std::unique_ptr<BatchRenderer> renderer_;
+  std::unique_ptr<EnvImages> images_;
   std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
 };
 

@@ -11,7 +11,7 @@ std::string ModelName(const mjModel& model) {
   return "model '" + std::string(model.names) + "'";
 }
 
-int FindCamera(const mjModel& model, const std::string& camera) {
+int FindCamera(const mjModel& model, const std::string& camera, const std::string& key) {
   const int id = mj_name2id(&model, mjOBJ_CAMERA, camera.c_str());
   if (id >= 0) return id;
   std::vector<std::string> names;
@@ -25,7 +25,7 @@ int FindCamera(const mjModel& model, const std::string& camera) {
   if (names.empty()) expected = "a model with a named camera";
   const std::string nearest = NearestName(camera, names);
   if (!nearest.empty()) expected += " (did you mean '" + nearest + "'?)";
-  throw InputError(ModelName(model), "camera", camera, expected);
+  throw InputError(ModelName(model), key, camera, expected);
 }
 
 Projection ProjectionOf(const mjModel& model, int camera_id, int width_px, int height_px) {

@@ -16,8 +16,8 @@ struct Projection {
   double cx_px, cy_px;  // principal point
 };
 
-// The camera's id in the model; on a wrong name the error lists the cameras there are.
-int FindCamera(const mjModel& model, const std::string& camera);
+// The camera's id in the model; on a wrong name the error names `key` and lists the cameras there are.
+int FindCamera(const mjModel& model, const std::string& camera, const std::string& key = "camera");
 
 // From fovy (square pixels) or, when the model gives a sensor size, from the full intrinsics.
 Projection ProjectionOf(const mjModel& model, int camera_id, int width_px, int height_px);

@@ -78,6 +78,9 @@ TEST_F(BadInput, InTheModel) {
   ExpectTrainRefused({"task.model=" + malformed}, {malformed, "potato"});
   ExpectTrainRefused({"task.binding.actuators=[iiwa7_act_1, iiwa7_act_9]"}, {"iiwa7_act_9", "iiwa7_act_"});
   ExpectTrainRefused({"task.camera=dept"}, {"dept", "depth"});
+  ExpectTrainRefused({"render.rgb.cameras=[stereo_left, stereo_rigt]"},
+                     {"render.rgb.cameras", "stereo_rigt", "did you mean 'stereo_right'"});
+  ExpectTrainRefused({"render.depth.cameras=[depth, task.camera]"}, {"render.depth.cameras", "every camera once"});
   ExpectTrainRefused({"task.binding.palm_site=plam"}, {"plam", "palm"});
   ExpectTrainRefused({"task.objects=[cube_55]"}, {"cube_55", "cube_5"});
 }
@@ -102,6 +105,8 @@ TEST_F(BadInput, NetworksThatDoNotFitAreRefusedByTheLearner) {
   };
   expect_refused({"render.width=3", "render.height=3"}, "policy.encoder.kernels");
   expect_refused({"policy.image.near_m=3"}, "policy.image");
+  expect_refused({"render.depth.cameras=[]"}, "render.depth.cameras");
+  expect_refused({"render.depth.cameras=[depth, stereo_left]"}, "exactly one camera in render.depth.cameras");
 }
 
 TEST_F(BadInput, ResumeAndEvalNeedARun) {

@@ -144,6 +144,21 @@ TEST(ShapesFromSpecs, ReadsSizesAndScale) {
   EXPECT_EQ(ShapesFromSpecs(specs, 4), Shapes());
 }
 
+TEST(ShapesFromSpecs, SeveralCamerasAreNoImageForAPolicyAndDepthCnnSaysSo) {
+  const std::vector<TensorSpec> specs = {{"obs.proprio", DType::kFloat32, {5}, "", 1.0},
+                                         {"obs.depth", DType::kUint16, {2, 48, 64}, "m", 1e-4},
+                                         {"state", DType::kFloat32, {9}, "", 1.0}};
+  const PolicyShapes shapes = ShapesFromSpecs(specs, 4);
+  EXPECT_EQ(shapes.height_px, 0);
+  EXPECT_NO_THROW(ActorCritic({.name = "state_mlp"}, shapes, 1));
+  try {
+    ActorCritic({.name = "depth_cnn"}, shapes, 1);
+    FAIL() << "depth_cnn took two cameras";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("render.depth.cameras"));
+  }
+}
+
 TEST(ShapesFromSpecs, NamesWhatIsMissingOrOfTheWrongType) {
   const auto error_of = [](const std::vector<TensorSpec>& specs) {
     try {

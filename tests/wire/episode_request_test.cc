@@ -7,11 +7,12 @@ namespace gripstream {
 namespace {
 
 TEST(EpisodeRequest, ReadsBackWhatWasEncoded) {
-  const EpisodeRequest request{true, 0xFFFFFFFFFFFFFFFFu, 4096, 6, "/tmp/sheet.png"};
+  const EpisodeRequest request{true, 0xFFFFFFFFFFFFFFFFu, 4096, 300, 6, "/tmp/sheet.png"};
   const EpisodeRequest again = EpisodeRequest::Decode(request.Encode());
   EXPECT_EQ(again.evaluation, request.evaluation);
   EXPECT_EQ(again.seed, request.seed);
   EXPECT_EQ(again.first_episode, request.first_episode);
+  EXPECT_EQ(again.episodes, request.episodes);
   EXPECT_EQ(again.sheet_rows, request.sheet_rows);
   EXPECT_EQ(again.sheet_path, request.sheet_path);
 }

@@ -1,0 +1,47 @@
+// What a run file says under `render:`: which cameras give which images of every environment. Plain values, no MuJoCo:
+// every binary parses the whole run file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+#include "sim_server/render/camera_jitter_config.h"
+#include "sim_server/render/config.h"
+#include "sim_server/render/depth_noise_config.h"
+
+namespace gripstream {
+
+// Stands for the value of task.camera in a list of cameras.
+inline constexpr char kTaskCamera[] = "task.camera";
+
+// One kind of image.
+struct ModalityConfig {
+  std::vector<std::string> cameras;
+  int width = 0, height = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.Strings("cameras", cameras,
+              {.doc = "cameras in the order of the record's images; task.camera stands for that key's; empty: none"});
+    v.Int("width", width, {.doc = "image width; 0: render.width", .unit = "px"}, {0, 4096});
+    v.Int("height", height, {.doc = "image height; 0: render.height", .unit = "px"}, {0, 4096});
+  }
+};
+
+struct CamerasConfig : RenderConfig {
+  ModalityConfig depth{{kTaskCamera}}, rgb, segmentation, normals;
+  CameraJitterConfig jitter;
+  DepthNoiseConfig noise;
+
+  void Fields(FieldVisitor& v) {
+    RenderConfig::Fields(v);
+    v.Group("depth", depth, "depth images, obs.depth");
+    v.Group("rgb", rgb, "colour images, obs.rgb");
+    v.Group("segmentation", segmentation, "geom ids, obs.segmentation");
+    v.Group("normals", normals, "surface normals, obs.normals");
+    v.Group("jitter", jitter, "cameras a little elsewhere in every episode");
+    v.Group("noise", noise, "sensor noise of depth images");
+  }
+};
+
+}  // namespace gripstream

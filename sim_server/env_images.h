@@ -1,0 +1,82 @@
+// All images of a simulator's records: which cameras give which kinds of image, at which size, drawn into the record.
+//
+//   render: -> passes (one per camera and size, all its kinds at once) -> record tensors -> sensor noise
+//
+// Per environment a kind has the shape [H, W(, 3)] with one camera and [C, H, W(, 3)] with several, in the order of its
+// list:
+//   obs.depth         uint16   multiples of kDepthQuantum_m along the optical axis, 0 = nothing in range; noise if
+//   asked obs.rgb           uint8    red, green, blue obs.segmentation  int32    geom ids, -1 = nothing obs.normals
+//   float32  unit, camera frame (x right, y down, z forward); 0 = nothing
+// An image starts at a multiple of 64 bytes where its size is one.
+//
+// What varies is drawn by episode (cameras) or step (noise) and by nothing else, so an image belongs to its
+// environment's state alone: rendering a state again, in any batch, gives the same bytes.
+//
+// Render is called by one thread at a time and uses those given at construction; all memory is allocated there, none
+// for kinds that were not asked for. Construction throws InputError for what the configuration names wrongly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/tensor_spec.h"
+#include "envs/config.h"
+#include "sim_server/cameras_config.h"
+#include "sim_server/render/depth_noise.h"
+#include "sim_server/render/renderer.h"
+#include "wire/layout.h"
+
+namespace gripstream {
+
+class EnvBatch;
+class EpisodeLooks;
+
+class EnvImages {
+ public:
+  // `envs` environments of all groups together, holding any of `models`.
+  EnvImages(const CamerasConfig& config, const TaskConfig& task, uint64_t seed, std::span<const mjModel* const> models,
+            int envs, int threads);
+  ~EnvImages();
+
+  // The record's image tensors, in the order above.
+  const std::vector<TensorSpec>& Specs() const { return specs_; }
+  // Images of all environments of the batch, whose first is environment `first` here.
+  void Render(const EnvBatch& envs, int first, const Layout& layout, std::span<std::byte> record);
+
+ private:
+  // Where one kind's images of one camera go: to place `index` of the `count` in the tensor.
+  struct Output {
+    std::string tensor;
+    int index, count;
+  };
+  // One camera at one size.
+  struct Pass {
+    std::string camera;
+    RenderConfig config;
+    std::vector<Output> outputs;
+    std::unique_ptr<BatchRenderer> renderer;
+    std::unique_ptr<DepthNoise> noise;  // where depth is asked for and noise is on
+  };
+
+  void AddKind(const std::string& name, const ModalityConfig& kind, const TensorSpec& pixel);
+  Pass& PassOf(const std::string& camera, int width, int height);
+  RenderTargets TargetsOf(const Pass& pass, const Layout& layout, std::span<std::byte> record) const;
+  void NoteMoments(const EnvBatch& envs);
+
+  CamerasConfig config_;
+  std::string task_camera_;
+  std::vector<const mjModel*> models_;
+  std::vector<TensorSpec> specs_;
+  std::vector<Pass> passes_;
+  std::unique_ptr<EpisodeLooks> looks_;
+  // Of the batch being rendered.
+  std::vector<SceneView> views_;
+  std::vector<uint32_t> moment_envs_;  // by which noise is drawn
+  std::vector<uint64_t> moment_steps_;
+};
+
+}  // namespace gripstream
