@@ -16,6 +16,7 @@ void PrintCameras(const RunConfig& config) {
   const std::pair<const char*, const ModalityConfig*> kinds[] = {{"obs.depth", &render.depth},
                                                                  {"obs.rgb", &render.rgb},
                                                                  {"obs.segmentation", &render.segmentation},
+                                                                 {"obs.bodies", &render.bodies},
                                                                  {"obs.normals", &render.normals}};
   for (const auto& [tensor, kind] : kinds) {
     if (kind->cameras.empty()) continue;

@@ -9,6 +9,7 @@
 #include "sim_server/render/camera_jitter_config.h"
 #include "sim_server/render/config.h"
 #include "sim_server/render/depth_noise_config.h"
+#include "sim_server/render/visual_random_config.h"
 
 namespace gripstream {
 
@@ -29,8 +30,9 @@ struct ModalityConfig {
 };
 
 struct CamerasConfig : RenderConfig {
-  ModalityConfig depth{{kTaskCamera}}, rgb, segmentation, normals;
+  ModalityConfig depth{{kTaskCamera}}, rgb, segmentation, bodies, normals;
   CameraJitterConfig jitter;
+  VisualRandomConfig randomise;
   DepthNoiseConfig noise;
 
   void Fields(FieldVisitor& v) {
@@ -38,8 +40,10 @@ struct CamerasConfig : RenderConfig {
     v.Group("depth", depth, "depth images, obs.depth");
     v.Group("rgb", rgb, "colour images, obs.rgb");
     v.Group("segmentation", segmentation, "geom ids, obs.segmentation");
+    v.Group("bodies", bodies, "body ids, obs.bodies");
     v.Group("normals", normals, "surface normals, obs.normals");
-    v.Group("jitter", jitter, "cameras a little elsewhere in every episode");
+    v.Group("jitter", jitter, "cameras a little elsewhere, with other lenses, in every episode");
+    v.Group("randomise", randomise, "another look in every episode, for colour images");
     v.Group("noise", noise, "sensor noise of depth images");
   }
 };

@@ -14,7 +14,7 @@ namespace gripstream {
 namespace {
 
 constexpr char kDepth[] = "obs.depth", kRgb[] = "obs.rgb", kSegmentation[] = "obs.segmentation",
-               kNormals[] = "obs.normals";
+               kBodies[] = "obs.bodies", kNormals[] = "obs.normals";
 
 std::string KeyOf(const std::string& kind) {
   return "render." + kind + ".cameras";
@@ -41,7 +41,8 @@ void CheckCameras(const std::vector<std::string>& names, const std::string& key,
 std::vector<std::vector<std::string>> RigsOf(const CamerasConfig& config, const std::string& task_camera) {
   std::vector<std::vector<std::string>> rigs;
   std::vector<std::string> seen;
-  for (const ModalityConfig* kind : {&config.rgb, &config.depth, &config.segmentation, &config.normals}) {
+  for (const ModalityConfig* kind :
+       {&config.rgb, &config.depth, &config.segmentation, &config.bodies, &config.normals}) {
     std::vector<std::string> rig;
     for (const std::string& name : NamesOf(*kind, task_camera)) {
       if (std::find(seen.begin(), seen.end(), name) != seen.end()) continue;
@@ -74,19 +75,23 @@ EnvImages::EnvImages(const CamerasConfig& config, const TaskConfig& task, uint64
   AddKind("depth", config.depth, {kDepth, DType::kUint16, {}, "m", kDepthQuantum_m});
   AddKind("rgb", config.rgb, {kRgb, DType::kUint8, {3}, "", 1.0});
   AddKind("segmentation", config.segmentation, {kSegmentation, DType::kInt32, {}, "", 1.0});
+  AddKind("bodies", config.bodies, {kBodies, DType::kInt32, {}, "", 1.0});
   AddKind("normals", config.normals, {kNormals, DType::kFloat32, {3}, "", 1.0});
-  const auto assets = std::make_shared<RenderAssets>();
-  for (Pass& pass : passes_) {
-    pass.renderer = BatchRenderer::Make(pass.config, pass.camera, models_, threads, assets);
-    const bool depth = std::ranges::any_of(pass.outputs, [](const Output& o) { return o.tensor == kDepth; });
-    if (!depth || !config.noise.enabled) continue;
-    const mjModel& model = *models_.front();
-    const Projection projection =
-        ProjectionOf(model, FindCamera(model, pass.camera), pass.config.width, pass.config.height);
-    pass.noise = std::make_unique<DepthNoise>(config.noise, MixBits(seed ^ HashName(pass.camera)), projection,
-                                              pass.config.width, pass.config.height, threads);
-  }
-  looks_ = std::make_unique<EpisodeLooks>(config, seed, RigsOf(config, task_camera_), models_, envs);
+  assets_ = std::make_shared<RenderAssets>();
+  looks_ = std::make_unique<EpisodeLooks>(config, task, seed, RigsOf(config, task_camera_), models_, envs, *assets_);
+  for (Pass& pass : passes_) Prepare(pass, seed, threads);
+}
+
+void EnvImages::Prepare(Pass& pass, uint64_t seed, int threads) {
+  pass.renderer = BatchRenderer::Make(pass.config, pass.camera, models_, threads, assets_);
+  pass.seen = looks_->Add(pass.camera, pass.config.width, pass.config.height);
+  const bool depth = std::ranges::any_of(pass.outputs, [](const Output& o) { return o.tensor == kDepth; });
+  if (!depth || !config_.noise.enabled) return;
+  const mjModel& model = *models_.front();
+  const Projection projection =
+      ProjectionOf(model, FindCamera(model, pass.camera), pass.config.width, pass.config.height);
+  pass.noise = std::make_unique<DepthNoise>(config_.noise, MixBits(seed ^ HashName(pass.camera)), projection,
+                                            pass.config.width, pass.config.height, threads);
 }
 
 EnvImages::~EnvImages() = default;
@@ -131,6 +136,7 @@ RenderTargets EnvImages::TargetsOf(const Pass& pass, const Layout& layout, std::
     if (out.tensor == kRgb) targets.rgb = TargetIn<uint8_t>(layout, record, kRgb, out.index, out.count);
     if (out.tensor == kSegmentation)
       targets.segmentation = TargetIn<int32_t>(layout, record, kSegmentation, out.index, out.count);
+    if (out.tensor == kBodies) targets.bodies = TargetIn<int32_t>(layout, record, kBodies, out.index, out.count);
     if (out.tensor == kNormals) targets.normals = TargetIn<float>(layout, record, kNormals, out.index, out.count);
   }
   return targets;
@@ -148,12 +154,11 @@ void EnvImages::NoteMoments(const EnvBatch& envs) {
 }
 
 void EnvImages::Render(const EnvBatch& envs, int first, const Layout& layout, std::span<std::byte> record) {
-  views_.clear();
-  for (int i = 0; i < envs.Envs(); ++i) {
-    views_.push_back(looks_->Of(first + i, envs.Episode(i), ViewOf(envs, i)));
-  }
+  for (int i = 0; i < envs.Envs(); ++i) looks_->Follow(first + i, envs.Episode(i), envs.Model(i));
   NoteMoments(envs);
   for (const Pass& pass : passes_) {
+    views_.clear();
+    for (int i = 0; i < envs.Envs(); ++i) views_.push_back(looks_->Of(first + i, pass.seen, ViewOf(envs, i)));
     const RenderTargets targets = TargetsOf(pass, layout, record);
     pass.renderer->Render(views_, targets);
     if (pass.noise) pass.noise->Apply(targets.depth_u16, moment_envs_, moment_steps_);

@@ -2,14 +2,16 @@
 //
 //   render: -> passes (one per camera and size, all its kinds at once) -> record tensors -> sensor noise
 //
-// Per environment a kind has the shape [H, W(, 3)] with one camera and [C, H, W(, 3)] with several, in the order of its
-// list:
-//   obs.depth         uint16   multiples of kDepthQuantum_m along the optical axis, 0 = nothing in range; noise if
-//   asked obs.rgb           uint8    red, green, blue obs.segmentation  int32    geom ids, -1 = nothing obs.normals
-//   float32  unit, camera frame (x right, y down, z forward); 0 = nothing
+// Per environment a kind has the shape [H, W(, 3)] with one camera and [C, H, W(, 3)] with several, in its list's
+// order:
+//   obs.depth         uint16   multiples of kDepthQuantum_m along the optical axis, 0 = nothing in range
+//   obs.rgb           uint8    red, green, blue
+//   obs.segmentation  int32    geom ids, -1 = nothing
+//   obs.bodies        int32    body ids, -1 = nothing
+//   obs.normals       float32  unit, camera frame (x right, y down, z forward); 0 = nothing
 // An image starts at a multiple of 64 bytes where its size is one.
 //
-// What varies is drawn by episode (cameras) or step (noise) and by nothing else, so an image belongs to its
+// What varies is drawn by episode (cameras, looks) or step (noise) and by nothing else, so an image belongs to its
 // environment's state alone: rendering a state again, in any batch, gives the same bytes.
 //
 // Render is called by one thread at a time and uses those given at construction; all memory is allocated there, none
@@ -34,6 +36,7 @@ namespace gripstream {
 
 class EnvBatch;
 class EpisodeLooks;
+class RenderAssets;
 
 class EnvImages {
  public:
@@ -57,6 +60,7 @@ class EnvImages {
   struct Pass {
     std::string camera;
     RenderConfig config;
+    int seen = 0;  // how EpisodeLooks shows scenes to it
     std::vector<Output> outputs;
     std::unique_ptr<BatchRenderer> renderer;
     std::unique_ptr<DepthNoise> noise;  // where depth is asked for and noise is on
@@ -65,6 +69,7 @@ class EnvImages {
   void AddKind(const std::string& name, const ModalityConfig& kind, const TensorSpec& pixel);
   Pass& PassOf(const std::string& camera, int width, int height);
   RenderTargets TargetsOf(const Pass& pass, const Layout& layout, std::span<std::byte> record) const;
+  void Prepare(Pass& pass, uint64_t seed, int threads);
   void NoteMoments(const EnvBatch& envs);
 
   CamerasConfig config_;
@@ -72,6 +77,7 @@ class EnvImages {
   std::vector<const mjModel*> models_;
   std::vector<TensorSpec> specs_;
   std::vector<Pass> passes_;
+  std::shared_ptr<RenderAssets> assets_;
   std::unique_ptr<EpisodeLooks> looks_;
   // Of the batch being rendered.
   std::vector<SceneView> views_;

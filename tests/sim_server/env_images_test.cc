@@ -20,9 +20,17 @@ CamerasConfig Everything() {
   config.rgb.cameras = {"stereo_left", "stereo_right"};
   config.rgb.width = 40, config.rgb.height = 30;
   config.segmentation.cameras = {"stereo_left"};
+  config.bodies.cameras = {"stereo_left"};
   config.normals.cameras = {"overview", "depth"};
-  config.jitter = {.rotation_deg = 3, .position_m = 0.03, .stereo_rotation_deg = 2, .stereo_position_m = 0.003};
+  config.jitter = {.rotation_deg = 3,
+                   .position_m = 0.03,
+                   .stereo_rotation_deg = 2,
+                   .stereo_position_m = 0.003,
+                   .focal_ratio = 0.05,
+                   .centre_ratio = 0.02};
   config.noise.enabled = true;
+  config.randomise.enabled = true;
+  config.randomise.light_probability = config.randomise.background_probability = 0.7;
   return config;
 }
 
@@ -30,6 +38,7 @@ CamerasConfig Plain() {
   CamerasConfig config = Everything();
   config.jitter = {};
   config.noise = {};
+  config.randomise.enabled = false;
   return config;
 }
 
@@ -38,7 +47,8 @@ TEST(EnvImages, DeclareWhatWasAskedForInOrderAndNothingElse) {
   std::vector<std::string> specs;
   for (const TensorSpec& spec : all.Specs()) specs.push_back(spec.ToString());
   EXPECT_THAT(specs, testing::ElementsAre("obs.depth uint16 [2, 24, 32] m x 0.0001", "obs.rgb uint8 [2, 30, 40, 3]",
-                                          "obs.segmentation int32 [24, 32]", "obs.normals float32 [2, 24, 32, 3]"));
+                                          "obs.segmentation int32 [24, 32]", "obs.bodies int32 [24, 32]",
+                                          "obs.normals float32 [2, 24, 32, 3]"));
   CamerasConfig config;
   ASSERT_EQ(Camerawork(config, 0, 1).Specs().size(), 1u);
   EXPECT_EQ(Camerawork(config, 0, 1).Specs()[0].ToString(), "obs.depth uint16 [48, 64] m x 0.0001");
@@ -145,6 +155,19 @@ TEST(EnvImages, CamerasMoveWithTheEpisodeAndNoiseWithTheStep) {
   const Images at_reset = moved.Render();
   moved.Step(0);
   EXPECT_LT(Differing(at_reset, moved.Render(), 0), 0.2);  // only the robot has moved
+}
+
+TEST(EnvImages, ARandomisedLookChangesColourAndNothingElse) {
+  CamerasConfig config = Plain();
+  config.randomise.enabled = true;
+  Camerawork plain(Plain(), 0, 2), randomised(config, 0, 2);
+  plain.Envs().Reset({});
+  randomised.Envs().Reset({});
+  Images a = plain.Render(), b = randomised.Render();
+  EXPECT_NE(a.at("obs.rgb"), b.at("obs.rgb"));
+  a.erase("obs.rgb");
+  b.erase("obs.rgb");
+  EXPECT_EQ(a, b);
 }
 
 TEST(EnvImages, WrongCamerasAreRefusedByKeyNameAndNearestMatch) {
