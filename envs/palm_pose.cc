@@ -7,40 +7,12 @@
 #include "control/synergies.h"
 #include "core/error.h"
 #include "envs/action_ranges.h"
+#include "envs/synergy_table.h"
 
 namespace gripstream {
 namespace {
 
 constexpr size_t kPose = 6;
-constexpr size_t kMaxSynergies = 16;
-
-// The file's directions; none for a robot without a hand.
-HandSynergies ReadSynergies(const ActionConfig& config, size_t hand_joints) {
-  if (hand_joints == 0) return HandSynergies({}, "");
-  const std::string path =
-      config.synergies.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/hand_synergies.yaml" : config.synergies;
-  struct File {
-    int joints = 0;
-    std::vector<double> directions;
-    void Fields(FieldVisitor& v) {
-      v.Int("joints", joints, {.doc = "joints of the hand", .required = true}, {1, kMaxRobotJoints});
-      v.Floats("directions", directions, 0, {.doc = "one row of `joints` numbers after the other", .required = true});
-    }
-  } file;
-  ConfigFile(path, std::vector<std::string>()).Read(file);
-  if (static_cast<size_t>(file.joints) != hand_joints)
-    throw InputError(path, "joints", std::to_string(file.joints), std::to_string(hand_joints) + ", those of the hand");
-  const size_t rows = file.directions.size() / hand_joints;
-  if (rows * hand_joints != file.directions.size() || rows == 0 || rows > kMaxSynergies)
-    throw InputError(path, "directions", std::to_string(file.directions.size()) + " numbers",
-                     "1 to " + std::to_string(kMaxSynergies) + " rows of " + std::to_string(hand_joints));
-  std::vector<std::vector<double>> directions;
-  for (size_t r = 0; r < rows; ++r) {
-    const auto first = file.directions.begin() + static_cast<ptrdiff_t>(r * hand_joints);
-    directions.emplace_back(first, first + static_cast<ptrdiff_t>(hand_joints));
-  }
-  return HandSynergies(directions, path);
-}
 
 std::vector<double> RestPosture(const ActionConfig& config, const RobotBinding& robot) {
   const size_t joints = robot.qpos.size();
@@ -92,7 +64,7 @@ class PalmPose final : public ActionMap {
         hand_(joints_ - arm_),
         hand_speed_(config.max_hand_speed),
         rest_(RestPosture(config, robot)),
-        synergies_(ReadSynergies(config, hand_)),
+        synergies_(ReadSynergyTable(config.synergies, hand_).Rows("task.action.synergies")),
         ranges_(WithSynergies(config.palm_low, config.synergy_low, synergies_, HandRest(), "action.synergy_low"),
                 WithSynergies(config.palm_high, config.synergy_high, synergies_, HandRest(), "action.synergy_high"),
                 "action.palm_low"),

@@ -1,6 +1,7 @@
 // The subcommands of `gripstream`. Each returns the process exit code and throws InputError / RunError for the rest.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,15 @@ struct EvalArguments {
 int EvalCommand(const EvalArguments& arguments);
 
 int DescribeCommand(const std::string& config, const std::vector<std::string>& overrides);
+
+struct SynergiesArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;
+  uint64_t seed = 1;
+  int components = 5, trials = 12;
+};
+int SynergiesCommand(const SynergiesArguments& arguments);
 
 struct BenchArguments {
   std::string what;

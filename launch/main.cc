@@ -67,6 +67,21 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
 }
 
+void AddSynergies(CLI::App& app, SynergiesArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("synergies", "Fit hand synergies to grasps of the training objects");
+  command->add_option("config", arguments.config, "run configuration (YAML)")->required();
+  command->add_option("-o,--output", arguments.output, "YAML file for task.action.synergies")->required();
+  command->add_option("--seed", arguments.seed, "of the random closings")->capture_default_str();
+  command->add_option("--components", arguments.components, "directions to keep")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  command->add_option("--trials", arguments.trials, "closings per object")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return SynergiesCommand(arguments); }; });
+}
+
 void AddRender(CLI::App& app, RenderModelOptions& options, Action& action) {
   CLI::App* command = app.add_subcommand("render", "Render one picture of any MuJoCo model");
   command->add_option("model", options.model, "MJCF file")->required();
@@ -129,6 +144,7 @@ int Main(int argc, char** argv) {
   TrainArguments train, describe;
   EvalArguments eval;
   BenchArguments bench;
+  SynergiesArguments synergies;
   RenderModelOptions render;
   KeygenArguments keygen;
   Action action;
@@ -139,6 +155,7 @@ int Main(int argc, char** argv) {
   AddRender(app, render, action);
   AddBench(app, bench, action);
   AddKeygen(app, keygen, action);
+  AddSynergies(app, synergies, action);
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
   if (argc > 1) RefuseUnknownCommand(app, argv[1]);
