@@ -23,6 +23,9 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.eval = config.eval;
   options.policy = config.policy;
   options.ppo = config.ppo;
+  options.turns = {.asynchronous = config.runtime.mode == "async",
+                   .max_staleness = config.runtime.max_staleness,
+                   .deterministic = config.run.deterministic};
   options.patience_s = config.wire.patience_s;
   options.specs = task.record;
   options.action_size = static_cast<int>(task.action.Elements());

@@ -8,16 +8,16 @@ namespace {
 
 // Choices that the file format knows and this version cannot do: refused by name, never silently replaced.
 void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
-  if (config.runtime.mode != "lockstep" && config.runtime.mode != "double_buffered") {
+  if (config.runtime.mode == "data_parallel") {
     throw InputError(name, "runtime.mode", config.runtime.mode,
-                     "lockstep or double_buffered, the modes of this version");
+                     "lockstep, double_buffered or async, the modes of this version");
   }
   if (config.runtime.inference != "learner") {
     throw InputError(name, "runtime.inference", config.runtime.inference, "learner, the only place in this version");
   }
-  if (config.runtime.max_staleness != 0) {
+  if (config.runtime.max_staleness != 0 && config.runtime.mode != "async") {
     throw InputError(name, "runtime.max_staleness", std::to_string(config.runtime.max_staleness),
-                     "0: the modes of this version are never stale");
+                     "0: only runtime.mode async is ever stale");
   }
   if (config.learner.processes != 1) {
     throw InputError(name, "learner.processes", std::to_string(config.learner.processes), "1 in this version");
@@ -42,8 +42,8 @@ void CheckGroups(const RunConfig& config, const std::string& name) {
   const int groups = config.Groups(), chunk = config.policy.inference_chunk;
   if (groups == 1 || config.sim.envs % (groups * chunk) == 0) return;
   throw InputError(name, "sim.envs", std::to_string(config.sim.envs),
-                   "a multiple of 2 x policy.inference_chunk = " + std::to_string(groups * chunk) +
-                       ": runtime.mode double_buffered steps half-batches of whole inference chunks");
+                   "a multiple of 2 x policy.inference_chunk = " + std::to_string(groups * chunk) + ": runtime.mode " +
+                       config.runtime.mode + " steps half-batches of whole inference chunks");
 }
 
 void CheckSchedule(const RunConfig& config, const std::string& name) {

@@ -26,7 +26,8 @@ struct RunSection {
     v.String("dir", dir, {.doc = "folder of the run; empty: runs/<config name>-<time>"});
     v.Uint64("seed", seed, {.doc = "of every random stream"});
     v.Bool("deterministic", deterministic,
-           {.doc = "same seed, same bits; runs on CPUs always are, whatever this says"});
+           {.doc = "same seed, same bits. On CPUs runs always are, but for runtime.mode async, which then acts by the "
+                   "oldest version that runtime.max_staleness allows instead of the newest there is"});
   }
 };
 
@@ -36,8 +37,12 @@ struct RuntimeConfig {
   std::string inference = "learner";
 
   void Fields(FieldVisitor& v) {
-    v.Choice("mode", mode, {"lockstep", "double_buffered", "async", "data_parallel"}, {.doc = "how roles take turns"});
-    v.Int("max_staleness", max_staleness, {.doc = "policy versions an experience may lag behind", .unit = "versions"},
+    v.Choice("mode", mode, {"lockstep", "double_buffered", "async", "data_parallel"},
+             {.doc = "how roles take turns; all but async with max_staleness above 0 learn the same, up to rounding"});
+    v.Int("max_staleness", max_staleness,
+          {.doc = "async: policy versions an experience may lag behind what it trains; as many rollouts more are "
+                  "held in memory",
+           .unit = "versions"},
           {0, 1000});
     v.Choice("inference", inference, {"learner", "simulator"}, {.doc = "where the policy acts during collection"});
   }
@@ -80,7 +85,7 @@ struct RunConfig {
 
   int TotalEnvs() const { return sim.processes * sim.envs; }
   // Parts in which a simulator steps its environments.
-  int Groups() const { return runtime.mode == "double_buffered" ? 2 : 1; }
+  int Groups() const { return runtime.mode == "double_buffered" || runtime.mode == "async" ? 2 : 1; }
 };
 
 // Reads the file, lays the overrides over it and checks what no single field can: what is not built yet, sizes that

@@ -157,18 +157,21 @@ void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Obse
   }
 }
 
-bool CollectRollout(Fleet& fleet, RolloutStore& store, const Policy& policy, uint64_t step, uint64_t policy_version,
+bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
                     CollectTimes& times) {
   int t = 0;
   for (; t < store.Horizon() && !Interrupted(); ++t) {
+    const auto [policy, version] = acting(t);
+    if (policy == nullptr) break;
+    store.SetVersion(t, version);
     const ActResult result{store.Action()[t],  store.Mean()[t],  store.LogStd()[t],
                            store.LogProb()[t], store.Value()[t], torch::Tensor()};
     for (int group = 0; group < fleet.Groups(); ++group) {
       if (t > 0) fleet.Receive(group, store, t, times);
       const double start = Now();
-      ActOn(fleet.Ranges(group), policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
+      ActOn(fleet.Ranges(group), *policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
       times.inference_s += Now() - start;
-      fleet.Step(group, result.action, policy_version);
+      fleet.Step(group, result.action, static_cast<uint64_t>(version));
     }
   }
   if (t > 0) fleet.ReceiveAll(store, t, times);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -88,9 +89,16 @@ void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Obse
 // The observation tensors of row t.
 Observation ObservationAt(const RolloutStore& store, int t);
 
-// Fills rows 0..T from row 0 on, acting by `policy`; `step` counts policy steps since the start of the run and keys the
-// action noise. Returns false when interrupted before the end. No record is under way afterwards.
-bool CollectRollout(Fleet& fleet, RolloutStore& store, const Policy& policy, uint64_t step, uint64_t policy_version,
+// Whom to act by, valid until the next question. No policy: stop collecting.
+struct Acting {
+  const Policy* policy = nullptr;
+  int64_t version = 0;
+};
+
+// Fills rows 0..T from row 0 on; `acting` is asked before each step. `step` counts policy steps since the start of the
+// run and keys the action noise. Returns false when stopped or interrupted before the end. No record is under way
+// afterwards.
+bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
                     CollectTimes& times);
 
 }  // namespace gripstream

@@ -1,6 +1,7 @@
 // Configuration of PPO. Plain values, no LibTorch: every binary parses the whole run file.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "core/config.h"
@@ -41,7 +42,12 @@ struct PpoConfig {
   double aux_coef = 1.0;
   double max_grad_norm = 1.0;
   double lr = 1e-3;
+  std::string lr_scaling = "none";
+  int lr_base_minibatch = 1024;
   ScheduleConfig schedule{};
+  std::string off_policy = "ratio";
+  double rho_clip = 1.0;
+  double c_clip = 1.0;
   int threads = 2;
 
   void Fields(FieldVisitor& v) {
@@ -63,9 +69,24 @@ struct PpoConfig {
     v.Float("aux_coef", aux_coef, {.doc = "weight of the object-position loss"}, {0, 1000});
     v.Float("max_grad_norm", max_grad_norm, {.doc = "gradients are scaled down to this norm; 0: never"}, {0, 1e6});
     v.Float("lr", lr, {.doc = "learning rate at the start"}, {0, 1});
+    v.Choice("lr_scaling", lr_scaling, {"none", "sqrt", "linear"},
+             {.doc = "how lr, schedule.min_lr and schedule.max_lr grow with minibatch / lr_base_minibatch"});
+    v.Int("lr_base_minibatch", lr_base_minibatch, {.doc = "minibatch for which the learning rates are meant"},
+          {1, 1 << 24});
     v.Group("schedule", schedule, "learning rate over time");
+    v.Choice("off_policy", off_policy, {"ratio", "vtrace"},
+             {.doc = "how samples of older policy versions are corrected: by PPO's own ratio to the policy that acted, "
+                     "or by V-trace to the policy at the start of the update, from which PPO's ratio then counts"});
+    v.Float("rho_clip", rho_clip, {.doc = "V-trace: largest weight of a step's temporal difference"}, {1e-3, 1e3});
+    v.Float("c_clip", c_clip, {.doc = "V-trace: largest weight of a step in the trace"}, {1e-3, 1e3});
     v.Int("threads", threads, {.doc = "CPU threads of inference and update; part of what a run's bits depend on"},
           {1, 1024});
+  }
+
+  // What lr_scaling multiplies learning rates by.
+  double LearningRateScale() const {
+    const double batches = static_cast<double>(minibatch) / lr_base_minibatch;
+    return lr_scaling == "linear" ? batches : lr_scaling == "sqrt" ? std::sqrt(batches) : 1.0;
   }
 };
 

@@ -11,6 +11,8 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/log.h"
+#include "learner/collector.h"
 #include "learner/ppo_loss.h"
 #include "policies/distribution.h"
 #include "replay/returns.h"
@@ -59,13 +61,17 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
       envs_(envs),
       seed_(seed),
       adam_(policy.Network().Parameters()),
-      rate_(config.lr, config.schedule, iterations) {
+      rate_(config, iterations) {
   const int64_t samples = static_cast<int64_t>(config.horizon) * envs;
   if (samples % config.minibatch != 0) {
     throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
                      "a divisor of horizon x environments = " + std::to_string(samples));
   }
   PrepareProcess(config.threads);
+  if (config.lr_scaling != "none") {
+    LogInfo("learning rates are multiplied by ", config.LearningRateScale(), " (ppo.lr_scaling ", config.lr_scaling,
+            ", minibatch ", config.minibatch, " over ", config.lr_base_minibatch, ")");
+  }
 }
 
 void Ppo::Prime(const RolloutStore& store) {
@@ -75,7 +81,23 @@ void Ppo::Prime(const RolloutStore& store) {
                             policy_.Network().HasAux() ? store.Step(kAuxTensor, 0) : torch::Tensor());
 }
 
-void Ppo::EstimateReturns(RolloutStore& store, Samples& samples) const {
+// Makes the current policy the one whose means, likelihoods and values the store holds. Returns by how much more likely
+// it would have taken each action than the one that did: log pi - log mu, [T, N]. Zero, to the bit, when it is the
+// same.
+torch::Tensor Ppo::Rejudge(RolloutStore& store) const {
+  const torch::Tensor behaviour = store.LogProb().clone();
+  for (int t = 0; t < store.Horizon(); ++t) {
+    policy_.Act(ObservationAt(store, t), {.taken = store.Action()[t]},
+                {.mean = store.Mean()[t],
+                 .log_std = store.LogStd()[t],
+                 .log_prob = store.LogProb()[t],
+                 .value = store.Value()[t]});
+  }
+  return store.LogProb() - behaviour;
+}
+
+// `log_ratio` is that of Rejudge; undefined: the samples count as they are.
+void Ppo::EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, Samples& samples) const {
   const int horizon = store.Horizon();
   store.Value().select(0, horizon).copy_(policy_.Values(store.Step(kStateTensor, horizon)));
   const torch::Tensor done = store.AfterAction("done"), reward = store.AfterAction("reward");
@@ -92,8 +114,15 @@ void Ppo::EstimateReturns(RolloutStore& store, Samples& samples) const {
                                Floats(final_value)};
   samples.advantage = at::empty({int64_t{horizon} * envs_}, torch::kFloat32);
   samples.target = at::empty_like(samples.advantage);
-  Gae(inputs, {static_cast<float>(config_.gamma), static_cast<float>(config_.lambda), config_.bootstrap_timeouts},
-      MutableFloats(samples.advantage), MutableFloats(samples.target));
+  const ReturnOptions options = {static_cast<float>(config_.gamma), static_cast<float>(config_.lambda),
+                                 config_.bootstrap_timeouts};
+  if (log_ratio.defined()) {
+    VTrace(inputs, Floats(log_ratio), options,
+           {static_cast<float>(config_.rho_clip), static_cast<float>(config_.c_clip)}, MutableFloats(samples.advantage),
+           MutableFloats(samples.target));
+  } else {
+    Gae(inputs, options, MutableFloats(samples.advantage), MutableFloats(samples.target));
+  }
   samples.weight = Flat(done).ne(static_cast<int>(DoneKind::kFaulted)).to(torch::kFloat32);
   if (config_.normalise_advantages) samples.advantage = Standardise(samples.advantage, samples.weight);
 }
@@ -101,6 +130,7 @@ void Ppo::EstimateReturns(RolloutStore& store, Samples& samples) const {
 Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
   const int64_t horizon = store.Horizon();
   const auto rows = [&](const char* name) { return Flat(store.Record(name).narrow(0, 0, horizon)); };
+  const torch::Tensor log_ratio = config_.off_policy == "vtrace" ? Rejudge(store) : torch::Tensor();
   Samples samples;
   samples.observation.proprio = rows(kProprioTensor);
   samples.observation.state = rows(kStateTensor);
@@ -111,7 +141,7 @@ Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
   samples.log_std = Flat(store.LogStd());
   samples.log_prob = Flat(store.LogProb());
   samples.value = Flat(store.Value().narrow(0, 0, horizon));
-  EstimateReturns(store, samples);
+  EstimateReturns(store, log_ratio, samples);
   return samples;
 }
 

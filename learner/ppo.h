@@ -1,9 +1,9 @@
 // Proximal policy optimisation over a RolloutStore.
 //
-//   store (records, actions, values) -> values of last and final states -> GAE -> epochs x minibatches -> new
-//   parameters
+//   store (records, actions, values) -> values of last and final states -> GAE or V-trace -> epochs x minibatches ->
+//   new parameters
 //
-// The learner's loop: Act on row t for t < T, write rows up to T, Update, store.BeginNext(). Update changes the
+// The learner's loop: Act on row t for t < T, write rows up to T, Update, store.BeginAfter(store). Update changes the
 // policy's parameters, then takes the rollout's observations into its normalisers. Everything is a function of the
 // store's content, the seed and the state that Save writes: two runs agree bit for bit on one machine with the same
 // number of threads. Sets LibTorch's thread count and its deterministic mode for the process. One thread.
@@ -53,7 +53,8 @@ class Ppo {
  private:
   struct Samples;  // one iteration's samples, [T N, ...]
   Samples Prepare(RolloutStore& store) const;
-  void EstimateReturns(RolloutStore& store, Samples& samples) const;
+  torch::Tensor Rejudge(RolloutStore& store) const;
+  void EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, Samples& samples) const;
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);

@@ -35,12 +35,16 @@ nlohmann::json IntervalOrNull(const EvaluationResult& result) {
 }  // namespace
 
 Metrics IterationTimes::AsMetrics() const {
+  const CollectTimes& collect = rollout.times;
   return {{"time/physics_s", collect.physics_s},
           {"time/observe_s", collect.observe_s},
           {"time/render_s", collect.render_s},
           {"time/wire_s", collect.wire_s},
           {"time/inference_s", collect.inference_s},
           {"time/wait_s", collect.wait_s},
+          {"time/publish_lag_s", rollout.publish_lag_s},
+          {"time/pace_wait_s", rollout.pace_wait_s},
+          {"time/learner_wait_s", rollout.learner_wait_s},
           {"time/update_s", update_s},
           {"time/iteration_s", total_s}};
 }
@@ -48,7 +52,7 @@ Metrics IterationTimes::AsMetrics() const {
 std::string FormatProgress(const ProgressFigures& figures, const IterationTimes& times) {
   const double total = std::max(times.total_s, 1e-9);
   const auto percent = [&](double seconds) { return 100 * seconds / total; };
-  const CollectTimes& collect = times.collect;
+  const CollectTimes& collect = times.rollout.times;
   std::string text =
       Format("iteration %ld/%ld  ", static_cast<long>(figures.iteration), static_cast<long>(figures.iterations));
   text += FormatCount(figures.env_steps) + " steps  " + FormatCount(figures.env_steps_per_s) + " steps/s";

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "core/metrics.h"
-#include "learner/collector.h"
 #include "learner/evaluator.h"
+#include "learner/rollout_source.h"
 
 namespace gripstream {
 
 // Where an iteration's time went, in seconds.
 struct IterationTimes {
-  CollectTimes collect;
+  Rollout rollout;  // its times; the store may be another rollout's by now
   double update_s = 0;
   double total_s = 0;
   Metrics AsMetrics() const;

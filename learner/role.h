@@ -2,7 +2,8 @@
 //
 //   resume or start -> (evaluate) -> iterations of { collect, update, log, checkpoint } -> evaluate -> results.json
 //
-// Everything runs on the calling thread, LibTorch's own threads and the wire's heartbeat aside. Throws InputError for a
+// Everything runs on the calling thread, but for LibTorch's own threads, the wire's heartbeat and asynchronous
+// collection. Throws InputError for a
 // checkpoint that does not fit, RunError when a simulator is lost or the disk refuses.
 #pragma once
 
@@ -18,6 +19,13 @@
 
 namespace gripstream {
 
+// How collection and updates take turns.
+struct TurnOptions {
+  bool asynchronous = false;   // collection goes on while the learner updates
+  int max_staleness = 0;       // versions; of asynchronous collection
+  bool deterministic = false;  // same bits in every run, asynchronous ones included
+};
+
 struct LearnerRoleOptions {
   std::string run_dir;
   uint64_t seed = 1;
@@ -25,6 +33,7 @@ struct LearnerRoleOptions {
   EvalConfig eval;
   PolicyConfig policy;
   PpoConfig ppo;
+  TurnOptions turns;
   double patience_s = 900;
   std::vector<TensorSpec> specs;  // of the record, images included
   int action_size = 0;

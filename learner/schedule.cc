@@ -4,8 +4,14 @@
 
 namespace gripstream {
 
-LearningRate::LearningRate(double initial, const ScheduleConfig& config, int64_t iterations)
-    : initial_(initial), value_(initial), config_(config), iterations_(std::max<int64_t>(iterations, 1)) {}
+LearningRate::LearningRate(const PpoConfig& config, int64_t iterations)
+    : initial_(config.lr * config.LearningRateScale()),
+      value_(initial_),
+      config_(config.schedule),
+      iterations_(std::max<int64_t>(iterations, 1)) {
+  config_.min_lr *= config.LearningRateScale();
+  config_.max_lr *= config.LearningRateScale();
+}
 
 void LearningRate::BeginIteration(int64_t iteration) {
   if (config_.kind != "linear") return;

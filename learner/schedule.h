@@ -10,8 +10,8 @@ namespace gripstream {
 
 class LearningRate {
  public:
-  // `iterations` is the length of the run, for the linear schedule.
-  LearningRate(double initial, const ScheduleConfig& config, int64_t iterations);
+  // `iterations` is the length of the run, for the linear schedule. Rates are those of `config`, scaled as it says.
+  LearningRate(const PpoConfig& config, int64_t iterations);
   void BeginIteration(int64_t iteration);
   // `kl` is the mean divergence from the rollout's policy over the epoch that ended.
   void EndEpoch(double kl);
@@ -20,7 +20,7 @@ class LearningRate {
 
  private:
   double initial_, value_;
-  ScheduleConfig config_;
+  ScheduleConfig config_;  // rates scaled
   int64_t iterations_;
 };
 

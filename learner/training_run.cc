@@ -44,19 +44,31 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options)
     : options_(options),
       fleet_(wire, options.patience_s),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
-      store_(options.specs, options.ppo.horizon, fleet_.Envs(), options.action_size),
       ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations),
       episodes_(fleet_.Envs(), options.reward_terms),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
       evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
-  LogInfo("rollout store: ", store_.Bytes(), " bytes for ", store_.Horizon(), " steps of ", store_.Envs(),
-          " environments");
+  MakeSource();
 }
 
-int64_t TrainingRun::EnvSteps() const {
-  return iteration_ * store_.Horizon() * store_.Envs();
+void TrainingRun::MakeSource() {
+  const TurnOptions& turns = options_.turns;
+  std::vector<RolloutStore> stores;
+  for (int i = 0; i <= turns.max_staleness; ++i) {
+    stores.emplace_back(options_.specs, options_.ppo.horizon, fleet_.Envs(), options_.action_size);
+  }
+  LogInfo("rollout stores: ", stores.size(), " of ", stores.front().Bytes(), " bytes for ", options_.ppo.horizon,
+          " steps of ", fleet_.Envs(), " environments");
+  if (turns.asynchronous) {
+    source_ = std::make_unique<AsynchronousSource>(
+        fleet_, policy_, std::move(stores),
+        AsynchronousOptions{turns.max_staleness, turns.deterministic, options_.patience_s});
+  } else {
+    source_ = std::make_unique<SynchronousSource>(fleet_, policy_, std::move(stores.front()));
+  }
 }
+
 double TrainingRun::WallSeconds() const {
   return wall_before_s_ + SecondsSince(started_);
 }
@@ -93,23 +105,39 @@ void TrainingRun::WriteOutcome() {
 
 void TrainingRun::StartAnew() {
   CollectTimes ignored;
+  RolloutStore& store = source_->First(0);
   fleet_.Reset({}, 0);
-  fleet_.ReceiveAll(store_, 0, ignored);
-  ppo_.Prime(store_);
+  fleet_.ReceiveAll(store, 0, ignored);
+  ppo_.Prime(store);
   if (!options_.eval.at_start) return;
   results_.at_start = EvaluateOnce(fleet_, evaluation_, policy_, false, false);
   std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
   fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
-  fleet_.ReceiveAll(store_, 0, ignored);
+  fleet_.ReceiveAll(store, 0, ignored);
 }
 
 void TrainingRun::TrainUntilDone() {
   first_iteration_ = iteration_;
+  source_->Begin(iteration_);
   while (iteration_ < options_.train.iterations && !Interrupted() && !OutOfTime() && !IsGoodEnough()) {
-    if (!Iterate()) return;
+    source_->AllowUpTo(NextStandstill());
+    if (!Iterate()) break;
     if (iteration_ % options_.train.checkpoint_every == 0) SaveCheckpoint();
   }
+  StopCollection();
+}
+
+// Collection ahead of the learner stops where a checkpoint is due, so that the environments it holds are those of its
+// own iteration.
+int64_t TrainingRun::NextStandstill() const {
+  const int64_t every = options_.train.checkpoint_every;
+  return std::min<int64_t>((iteration_ / every + 1) * every, options_.train.iterations);
+}
+
+void TrainingRun::StopCollection() {
+  const int ahead = source_->Stop();
+  if (ahead > 0) LogInfo("training ends with ", ahead, " rollouts that nothing was learned from");
 }
 
 bool TrainingRun::OutOfTime() const {
@@ -128,26 +156,29 @@ std::string TrainingRun::StopReason() const {
 
 bool TrainingRun::Iterate() {
   const auto start = std::chrono::steady_clock::now();
-  IterationTimes times;
-  const auto step = static_cast<uint64_t>(iteration_) * static_cast<uint64_t>(store_.Horizon());
-  if (!CollectRollout(fleet_, store_, policy_, step, static_cast<uint64_t>(iteration_), times.collect)) return false;
-  episodes_.TakeRollout(store_);
+  const Rollout* rollout = source_->Next();
+  if (rollout == nullptr) return false;
+  IterationTimes times{.rollout = *rollout};
+  const Staleness staleness = StalenessOf(*rollout->store, iteration_);
+  episodes_.TakeRollout(*rollout->store);
   results_.faults += episodes_.Faults();
-  const PpoMetrics update = ppo_.Update(store_, iteration_);
-  store_.BeginNext();
+  const PpoMetrics update = ppo_.Update(*rollout->store, iteration_);
+  source_->Learned();
   ++iteration_;
   times.update_s = update.seconds;
   times.total_s = SecondsSince(start);
   good_iterations_ = episodes_.SuccessRate() >= options_.train.stop_success ? good_iterations_ + 1 : 0;
-  LogIteration(update, times);
+  LogIteration(update, times, staleness);
   ShowProgress(times);
   return true;
 }
 
-void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times) {
+void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness) {
   Metrics metrics = {{"run/env_steps", static_cast<double>(EnvSteps())},
                      {"run/wall_s", WallSeconds()},
-                     {"run/steps_per_s", store_.Horizon() * store_.Envs() / times.total_s}};
+                     {"run/steps_per_s", static_cast<double>(StepsPerIteration()) / times.total_s},
+                     {"run/staleness_mean", staleness.mean},
+                     {"run/staleness_max", static_cast<double>(staleness.max)}};
   Append(metrics, episodes_.AsMetrics());
   Append(metrics, AsMetrics(update));
   Append(metrics, times.AsMetrics());
@@ -163,7 +194,7 @@ void TrainingRun::ShowProgress(const IterationTimes& times) {
   progress_.Show(FormatProgress({.iteration = iteration_,
                                  .iterations = options_.train.iterations,
                                  .env_steps = static_cast<double>(EnvSteps()),
-                                 .env_steps_per_s = store_.Horizon() * store_.Envs() / times.total_s,
+                                 .env_steps_per_s = static_cast<double>(StepsPerIteration()) / times.total_s,
                                  .any_episode = episodes_.AnyEnded(),
                                  .episode_return = episodes_.ReturnMean(),
                                  .success = episodes_.SuccessRate(),
@@ -201,7 +232,7 @@ void TrainingRun::Resume() {
   results_.at_start = counters.at_start;
   CollectTimes ignored;
   fleet_.LoadStates(EnvStatesOf(checkpoint, path, fleet_.Envs()), static_cast<uint64_t>(iteration_));
-  fleet_.ReceiveAll(store_, 0, ignored);
+  fleet_.ReceiveAll(source_->First(iteration_), 0, ignored);
 }
 
 }  // namespace gripstream

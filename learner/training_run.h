@@ -17,6 +17,7 @@
 #include "learner/ppo.h"
 #include "learner/report.h"
 #include "learner/role.h"
+#include "learner/rollout_source.h"
 #include "policies/checkpoint.h"
 
 namespace gripstream {
@@ -28,6 +29,7 @@ class TrainingRun {
   int Run();
 
  private:
+  void MakeSource();
   void StartAnew();
   void Resume();
   // False when interrupted within the iteration; nothing of it has been learned then.
@@ -36,18 +38,21 @@ class TrainingRun {
   bool OutOfTime() const;
   bool IsGoodEnough() const;
   std::string StopReason() const;
-  void LogIteration(const PpoMetrics& update, const IterationTimes& times);
+  int64_t NextStandstill() const;
+  void StopCollection();
+  void LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness);
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
   void WriteOutcome();
-  int64_t EnvSteps() const;
+  int64_t StepsPerIteration() const { return int64_t{options_.ppo.horizon} * fleet_.Envs(); }
+  int64_t EnvSteps() const { return iteration_ * StepsPerIteration(); }
   double WallSeconds() const;  // of training, resumed parts included
 
   const LearnerRoleOptions& options_;
   Fleet fleet_;
   Policy policy_;
-  RolloutStore store_;
   Ppo ppo_;
+  std::unique_ptr<RolloutSource> source_;  // uses fleet_ and policy_
   EpisodeStatistics episodes_;
   std::optional<MetricsWriter> metrics_;
   ProgressLine progress_;

@@ -63,7 +63,9 @@ void Policy::ActChunk(const Observation& observation, const ActRequest& request,
   const ActorOutput actor = network_.Actor(input);
   const torch::Tensor log_std = network_.LogStd().detach().expand_as(actor.mean);
   torch::Tensor action = actor.mean;
-  if (request.sample) {
+  if (request.taken.defined()) {
+    action = request.taken.narrow(0, begin, count);
+  } else if (request.sample) {
     action = actor.mean + log_std.exp() * Noise(request.first_env + static_cast<uint32_t>(begin), request.step, count);
   }
   Write(result.action, action, begin, count);
@@ -112,6 +114,12 @@ void Policy::UpdateNormalizers(const torch::Tensor& proprio, const torch::Tensor
   state_.Update(state);
   if (network_.UsesImage()) image_.Update(depth);
   if (network_.HasAux()) aux_.Update(aux);
+}
+
+Policy Policy::Clone() const {
+  Policy copy(config_, shapes_, seed_);
+  copy.SetState(State());
+  return copy;
 }
 
 std::vector<NamedTensor> Policy::State() const {

@@ -33,6 +33,7 @@ struct ActRequest {
   uint64_t step = 0;         // policy steps since the start of the run: keys the noise
   bool sample = true;        // otherwise the mean is the action
   bool blank_image = false;  // see nothing: the probe for policies that do not look
+  torch::Tensor taken{};     // [n, A]: say of these actions, taken before, how likely they are, instead of choosing any
 };
 
 // Where Act writes; [n, ...] float32 views. Undefined ones are skipped.
@@ -66,6 +67,8 @@ class Policy {
   const ActorCritic& Network() const { return network_; }
   const PolicyConfig& Config() const { return config_; }
   const PolicyShapes& Shapes() const { return shapes_; }
+  // A policy that shares nothing with this one and does what it does.
+  Policy Clone() const;
   // Everything that makes the policy, by name, for checkpoints: parameters and normaliser states.
   std::vector<NamedTensor> State() const;
   // Takes tensors of the same names and shapes (GS_CHECK; the checkpoint reader has compared them before).

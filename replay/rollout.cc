@@ -39,6 +39,7 @@ RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs,
   log_std_ = at::zeros(per_action, torch::kFloat32);
   log_prob_ = at::zeros({horizon, envs}, torch::kFloat32);
   value_ = at::zeros({horizon + 1, envs}, torch::kFloat32);
+  versions_.resize(static_cast<size_t>(horizon));
 }
 
 std::span<std::byte> RolloutStore::Slice(size_t index, int t, int env_begin, int env_count) {
@@ -70,8 +71,11 @@ torch::Tensor RolloutStore::AfterAction(const std::string& name) const {
   return Record(name).narrow(0, 1, horizon_);
 }
 
-void RolloutStore::BeginNext() {
-  for (torch::Tensor& record : records_) record.select(0, 0).copy_(record.select(0, horizon_));
+void RolloutStore::BeginAfter(const RolloutStore& previous) {
+  GS_CHECK(previous.records_.size() == records_.size() && previous.envs_ == envs_, "a rollout of another run");
+  for (size_t i = 0; i < records_.size(); ++i) {
+    records_[i].select(0, 0).copy_(previous.records_[i].select(0, previous.horizon_));
+  }
 }
 
 size_t RolloutStore::Bytes() const {

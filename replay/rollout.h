@@ -4,7 +4,7 @@
 //
 // Row t of a record tensor is what the simulators published at step t: the observation before action t, and the reward
 // and done kind that action t - 1 brought. So the action of step t is judged by rows t + 1 of "reward", "done",
-// "final_state" and "success". Row T is the observation after the last action; BeginNext moves it to row 0.
+// "final_state" and "success". Row T is the observation after the last action; BeginAfter makes it row 0 of the next.
 //
 // Depth stays uint16. Different environment ranges may be written by different threads at once; everything else is for
 // one thread. The store owns the tensors; views and spans stay valid for its lifetime. GS_CHECK fails on a wrong name.
@@ -49,8 +49,12 @@ class RolloutStore {
   const torch::Tensor& LogProb() const { return log_prob_; }  // [T, N]
   const torch::Tensor& Value() const { return value_; }       // [T + 1, N]
 
-  // Starts the next iteration: the last observation becomes the first.
-  void BeginNext();
+  // Which version of the policy acted at step t; written by the learner. Never falls with t.
+  const std::vector<int64_t>& Versions() const { return versions_; }  // [T]
+  void SetVersion(int t, int64_t version) { versions_[static_cast<size_t>(t)] = version; }
+
+  // The rollout after `previous`, which may be this one: its last observation becomes the first.
+  void BeginAfter(const RolloutStore& previous);
   // Memory held, all tensors together.
   size_t Bytes() const;
 
@@ -60,6 +64,7 @@ class RolloutStore {
   std::vector<torch::Tensor> records_;  // one per spec
   std::map<std::string, size_t> index_;
   torch::Tensor action_, mean_, log_std_, log_prob_, value_;
+  std::vector<int64_t> versions_;
 };
 
 // The LibTorch type that holds `dtype`.

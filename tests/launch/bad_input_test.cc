@@ -52,6 +52,8 @@ TEST_F(BadInput, InTheConfiguration) {
   ExpectTrainRefused({"wire.transport=inproc", "sim.processes=2", "sim.envs=8"}, {"sim.processes", "inproc"});
   ExpectTrainRefused({"runtime.mode=double_buffered", "sim.envs=24"},
                      {"sim.envs", "24", "2 x policy.inference_chunk = 16", "double_buffered"});
+  ExpectTrainRefused({"runtime.mode=async", "sim.envs=24"}, {"sim.envs", "24", "2 x policy.inference_chunk", "async"});
+  ExpectTrainRefused({"runtime.max_staleness=1"}, {"runtime.max_staleness", "'1'", "async"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});
   const std::string endless = Write("endless.yaml", "sim: &s\n  foo: *s\n");
@@ -64,7 +66,7 @@ TEST_F(BadInput, InTheConfiguration) {
 }
 
 TEST_F(BadInput, WhatThisVersionCannotDoIsNamed) {
-  ExpectTrainRefused({"runtime.mode=async"}, {"runtime.mode", "async", "lockstep or double_buffered"});
+  ExpectTrainRefused({"runtime.mode=data_parallel"}, {"runtime.mode", "data_parallel", "lockstep"});
   ExpectTrainRefused({"physics.backend=mjwarp"}, {"physics.backend", "mjwarp"});
   if (!std::filesystem::exists("/dev/nvidiactl")) {  // with a GPU at hand it is no bad input
     ExpectTrainRefused({"render.backend=cuda"}, {"render.backend", "cuda"});

@@ -61,7 +61,7 @@ class Faults : public testing::TestWithParam<std::tuple<const char*, const char*
 
 INSTANTIATE_TEST_SUITE_P(OverEachTransportInEachMode, Faults,
                          testing::Combine(testing::Values("shm", "zmq"),
-                                          testing::Values("lockstep", "double_buffered")),
+                                          testing::Values("lockstep", "double_buffered", "async")),
                          [](const auto& named) {
                            return std::string(std::get<0>(named.param)) + "_" + std::get<1>(named.param);
                          });

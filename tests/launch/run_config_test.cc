@@ -40,7 +40,8 @@ TEST(RunConfig, RolesAgreeWhateverTheFolderTheAddressAndTheCourse) {
 }
 
 TEST(RunConfig, NamesThatScriptsRelyOnAreThere) {
-  const std::string reference = ToReference(RunConfig{});
+  const RunConfig config;
+  const std::string reference = ToReference(config);
   for (const char* key : {"run.dir",
                           "run.seed",
                           "run.deterministic",

@@ -70,8 +70,10 @@ TEST(Equality, EveryModeTransportAndSplitGivesTheSingleProcessParameters) {
   const ScratchFolder folder;
   const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1);
   ASSERT_GT(reference.size(), 64u);
-  EXPECT_EQ(FiveIterations(folder, "double_buffered", "inproc", 1), reference);
-  for (const char* mode : {"lockstep", "double_buffered"}) {
+  for (const char* mode : {"double_buffered", "async"}) {
+    EXPECT_EQ(FiveIterations(folder, mode, "inproc", 1), reference) << mode;
+  }
+  for (const char* mode : {"lockstep", "double_buffered", "async"}) {
     for (const char* transport : {"shm", "zmq"}) {
       for (const int simulators : {1, 2, 3}) {
         EXPECT_EQ(FiveIterations(folder, mode, transport, simulators), reference)
@@ -86,6 +88,16 @@ TEST(Equality, ATcpConnectionGivesThemToo) {
   const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1);
   ASSERT_GT(reference.size(), 64u);
   EXPECT_EQ(FiveIterations(folder, "double_buffered", "zmq", 2, {"wire.address=tcp://127.0.0.1:47113"}), reference);
+}
+
+TEST(Equality, AStaleDeterministicRunIsTheSameAgainAndOnAnySplit) {
+  const ScratchFolder folder;
+  const std::vector<std::string> stale = {"run.deterministic=true", "runtime.max_staleness=2"};
+  const std::string once = FiveIterations(folder, "async", "shm", 1, stale);
+  ASSERT_GT(once.size(), 64u);
+  EXPECT_EQ(FiveIterations(folder, "async", "zmq", 2, stale), once);
+  EXPECT_EQ(FiveIterations(folder, "async", "inproc", 1, stale), once);
+  EXPECT_NE(FiveIterations(folder, "lockstep", "inproc", 1), once);
 }
 
 TEST(Equality, BothModesShowTheSameEpisodesInPictures) {
@@ -107,9 +119,8 @@ TEST(Seed, DecidesTheParameters) {
   EXPECT_NE(Train(folder, "c", {"run.seed=2"}), first);
 }
 
-class Resume : public testing::TestWithParam<const char*> {
+class ResumedRun : public testing::Test {
  protected:
-  std::string Mode() const { return std::string("runtime.mode=") + GetParam(); }
   // Goes on with the run `name` up to `iterations`; returns the digest of the parameters.
   std::string Continue(const std::string& name, int iterations, const std::vector<std::string>& overrides) {
     std::vector<std::string> arguments = {"train", "--resume", folder_ / name, "--set",
@@ -123,7 +134,12 @@ class Resume : public testing::TestWithParam<const char*> {
   ScratchFolder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(InEachMode, Resume, testing::Values("lockstep", "double_buffered"));
+class Resume : public ResumedRun, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string Mode() const { return std::string("runtime.mode=") + GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(InEachMode, Resume, testing::Values("lockstep", "double_buffered", "async"));
 
 TEST_P(Resume, NThenNMoreEqualsTwoNBitForBit) {
   const std::string whole = Train(folder_, "whole", {Mode(), "train.iterations=6"});
@@ -144,6 +160,19 @@ TEST_P(Resume, ARunContinuesOnAnotherNumberOfSimulatorsAndInTheOtherMode) {
   Train(folder_, "parts", with("train.iterations=2"));
   const std::string other = GetParam() == std::string("lockstep") ? "double_buffered" : "lockstep";
   EXPECT_EQ(Continue("parts", 4, {"runtime.mode=" + other, "sim.processes=2", "sim.envs=8"}), whole);
+}
+
+TEST_F(ResumedRun, AStaleDeterministicRunGoesOnExactlyWhereItSavedACheckpoint) {
+  const std::vector<std::string> stale = {"runtime.mode=async", "runtime.max_staleness=2", "train.checkpoint_every=3"};
+  const auto with = [&](const char* iterations) {
+    std::vector<std::string> overrides = stale;
+    overrides.push_back(iterations);
+    return overrides;
+  };
+  const std::string whole = Train(folder_, "whole", with("train.iterations=6"));
+  ASSERT_EQ(whole.size(), 64u);
+  Train(folder_, "parts", with("train.iterations=3"));
+  EXPECT_EQ(Continue("parts", 6, {}), whole);
 }
 
 TEST(Eval, RepeatsTheFinalEvaluation) {

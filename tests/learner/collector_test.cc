@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "learner/evaluator.h"
-#include "tests/learner/fake_simulator.h"
+#include "tests/learner/test_fleet.h"
 
 namespace gripstream {
 namespace {
@@ -14,61 +14,19 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int kEnvs = 16, kChunk = 4, kHorizon = 6;
-
-Policy MakePolicy() {
-  PolicyConfig config;
-  config.name = "state_mlp";
-  config.actor_hidden = config.critic_hidden = {8};
-  config.inference_chunk = kChunk;
-  return Policy(config, {.proprio = kFakeState, .state = kFakeState, .action = kFakeAction}, 3);
+std::function<Acting(int)> ByPolicy(const Policy& policy, int64_t version) {
+  return [&policy, version](int) { return Acting{&policy, version}; };
 }
-
-// A learner's end with its simulators, which share kEnvs environments equally.
-class TestFleet {
- public:
-  TestFleet(int simulators, int groups, const FakeSimulatorOptions& options = {}) {
-    std::vector<FakeSimulatorOptions> all;
-    for (int i = 0; i < simulators; ++i) {
-      all.push_back(options);
-      all.back().env_begin = i * kEnvs / simulators;
-      all.back().env_count = kEnvs / simulators;
-      all.back().groups = groups;
-    }
-    Start(all);
-  }
-  explicit TestFleet(const std::vector<FakeSimulatorOptions>& simulators) { Start(simulators); }
-  ~TestFleet() { wire_->Stop("the test is over", Deadline::After(5)); }
-
-  LearnerEnd& Wire() { return *wire_; }
-
- private:
-  void Start(const std::vector<FakeSimulatorOptions>& simulators) {
-    static int count = 0;
-    WireConfig config;
-    config.transport = "inproc";
-    config.address = "collector test " + std::to_string(++count);
-    wire_ = ListenForSimulators(config, {.run_id = "run", .specs = FakeSpecs(), .total_envs = kEnvs});
-    for (const FakeSimulatorOptions& options : simulators) {
-      simulators_.push_back(std::make_unique<FakeSimulator>(config, options));
-    }
-    wire_->WaitForSimulators(static_cast<int>(simulators.size()), Deadline::After(10));
-  }
-
-  std::vector<std::unique_ptr<FakeSimulator>> simulators_;  // their threads end once the wire has gone
-  std::unique_ptr<LearnerEnd> wire_;
-};
-
-constexpr double kPatience_s = 5;
 
 // One rollout from a reset.
 RolloutStore Collected(TestFleet& test) {
+  const Policy policy = MakePolicy();
   Fleet fleet(test.Wire(), kPatience_s);
   RolloutStore store(FakeSpecs(), kHorizon, kEnvs, kFakeAction);
   CollectTimes times;
   fleet.Reset({}, 0);
   fleet.ReceiveAll(store, 0, times);
-  EXPECT_TRUE(CollectRollout(fleet, store, MakePolicy(), 100, 0, times));
+  EXPECT_TRUE(CollectRollout(fleet, store, ByPolicy(policy, 0), 100, times));
   return store;
 }
 
@@ -107,6 +65,7 @@ TEST(CollectRollout, WhileOneGroupStepsTheOtherIsActedFor) {
 
 TEST(CollectRollout, GoesOnFromTheLastObservations) {
   TestFleet lockstep(1, 1), halves(2, 2);
+  const Policy policy = MakePolicy();
   std::vector<torch::Tensor> ends;
   for (TestFleet* test : {&lockstep, &halves}) {
     Fleet fleet(test->Wire(), kPatience_s);
@@ -114,9 +73,9 @@ TEST(CollectRollout, GoesOnFromTheLastObservations) {
     CollectTimes times;
     fleet.Reset({}, 0);
     fleet.ReceiveAll(store, 0, times);
-    for (uint64_t i = 0; i < 3; ++i) {
-      CollectRollout(fleet, store, MakePolicy(), i * kHorizon, i, times);
-      store.BeginNext();
+    for (int64_t i = 0; i < 3; ++i) {
+      CollectRollout(fleet, store, ByPolicy(policy, i), static_cast<uint64_t>(i) * kHorizon, times);
+      store.BeginAfter(store);
     }
     ends.push_back(store.Step("state", 0).clone());
   }

@@ -36,6 +36,7 @@ struct FakeSimulatorOptions {
   // Publishes the record of any group but the last only when the next group has been commanded too: a learner that
   // waits for one group before it acts for the next one never gets it.
   bool waits_for_next_group = false;
+  int fails_at_step = 0;      // reports a failure instead of obeying this step command; 0: never
   bool swaps_groups = false;  // says 1 in the records of group 0, and the other way round
 };
 
@@ -108,6 +109,10 @@ class FakeSimulator {
         }
         break;
       case CommandKind::kStep: {
+        if (++steps_ == options_.fails_at_step) {
+          wire.SendFailure("out of order");
+          return false;
+        }
         const auto* actions = reinterpret_cast<const float*>(command.payload.data());
         for (size_t i = 0; i < group.size(); ++i) Step(group[i], {actions + i * kFakeAction, kFakeAction});
         break;
@@ -156,6 +161,7 @@ class FakeSimulator {
   FakeSimulatorOptions options_;
   Layout layout_;
   std::vector<Env> envs_;
+  int steps_ = 0;
   std::vector<uint32_t> owed_;  // groups whose record has not been published
   std::jthread thread_;         // last: it uses the rest
 };

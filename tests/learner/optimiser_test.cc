@@ -91,8 +91,15 @@ TEST(Adam, GoesOnExactlyFromASavedState) {
   EXPECT_EQ(ParametersSha256(other.parameters), ParametersSha256(whole.parameters));
 }
 
+PpoConfig WithSchedule(const ScheduleConfig& schedule) {
+  PpoConfig config;
+  config.lr = 1e-3;
+  config.schedule = schedule;
+  return config;
+}
+
 TEST(LearningRate, LinearGoesToZeroOverTheRun) {
-  LearningRate rate(1e-3, {.kind = "linear"}, 10);
+  LearningRate rate(WithSchedule({.kind = "linear"}), 10);
   rate.BeginIteration(0);
   EXPECT_DOUBLE_EQ(rate.Value(), 1e-3);
   rate.BeginIteration(5);
@@ -104,14 +111,14 @@ TEST(LearningRate, LinearGoesToZeroOverTheRun) {
 }
 
 TEST(LearningRate, FixedStays) {
-  LearningRate rate(1e-3, {.kind = "fixed"}, 10);
+  LearningRate rate(WithSchedule({.kind = "fixed"}), 10);
   rate.BeginIteration(7);
   rate.EndEpoch(100.0);
   EXPECT_DOUBLE_EQ(rate.Value(), 1e-3);
 }
 
 TEST(LearningRate, AdaptsToTheDivergenceWithinItsLimits) {
-  LearningRate rate(1e-3, {.kind = "kl_adaptive", .target_kl = 0.01, .min_lr = 5e-4, .max_lr = 2e-3}, 10);
+  LearningRate rate(WithSchedule({.kind = "kl_adaptive", .target_kl = 0.01, .min_lr = 5e-4, .max_lr = 2e-3}), 10);
   rate.EndEpoch(0.01);
   EXPECT_DOUBLE_EQ(rate.Value(), 1e-3);
   rate.EndEpoch(0.021);
@@ -120,6 +127,21 @@ TEST(LearningRate, AdaptsToTheDivergenceWithinItsLimits) {
   EXPECT_DOUBLE_EQ(rate.Value(), 5e-4);
   for (int i = 0; i < 10; ++i) rate.EndEpoch(0.004);
   EXPECT_DOUBLE_EQ(rate.Value(), 2e-3);
+}
+
+TEST(LearningRate, GrowsWithTheMinibatchAsAsked) {
+  PpoConfig config = WithSchedule({.kind = "kl_adaptive", .target_kl = 0.01, .min_lr = 5e-4, .max_lr = 2e-3});
+  config.lr_base_minibatch = 256;
+  config.minibatch = 4 * 256;
+  for (const auto& [rule, factor] : {std::pair("none", 1.0), std::pair("sqrt", 2.0), std::pair("linear", 4.0)}) {
+    config.lr_scaling = rule;
+    LearningRate rate(config, 10);
+    EXPECT_DOUBLE_EQ(rate.Value(), factor * 1e-3) << rule;
+    for (int i = 0; i < 10; ++i) rate.EndEpoch(0.0);
+    EXPECT_DOUBLE_EQ(rate.Value(), factor * 2e-3) << rule;
+    for (int i = 0; i < 10; ++i) rate.EndEpoch(1.0);
+    EXPECT_DOUBLE_EQ(rate.Value(), factor * 5e-4) << rule;
+  }
 }
 
 }  // namespace

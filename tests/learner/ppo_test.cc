@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "core/error.h"
 #include "policies/checkpoint.h"
+#include "policies/distribution.h"
 #include "replay/returns.h"
 #include "tests/learner/toy_trainer.h"
 
@@ -121,6 +124,72 @@ TEST(Ppo, TimeOutsAreWorthTheirFinalStateOnlyWhenAsked) {
   a.Train(1);
   b.Train(1);
   EXPECT_NE(a.last.return_mean, b.last.return_mean);
+}
+
+TEST(Ppo, OnPolicyVTraceLearnsWhatGaeDoesForLambdaOne) {
+  PpoConfig gae = SmallPpo(), vtrace = SmallPpo();
+  gae.lambda = vtrace.lambda = 1.0;
+  vtrace.off_policy = "vtrace";
+  Trainer a(1, gae), b(1, vtrace);
+  a.Collect();
+  b.Collect();
+  const torch::Tensor log_prob = b.store.LogProb().clone(), mean = b.store.Mean().clone();
+  const torch::Tensor value = b.store.Value().clone();
+  a.Learn();
+  b.Learn();
+  // The policy in training judges its own actions as it did when it took them, to the bit: every ratio is 1.
+  EXPECT_TRUE(at::equal(b.store.LogProb(), log_prob));
+  EXPECT_TRUE(at::equal(b.store.Mean(), mean));
+  EXPECT_TRUE(at::equal(b.store.Value().narrow(0, 0, gae.horizon), value.narrow(0, 0, gae.horizon)));
+  EXPECT_NEAR(b.last.return_mean, a.last.return_mean, 1e-5);
+  const auto& left = a.policy.Network().Parameters().All();
+  const auto& right = b.policy.Network().Parameters().All();
+  for (size_t i = 0; i < left.size(); ++i) {
+    EXPECT_TRUE(at::allclose(left[i].value, right[i].value, 1e-4, 1e-5)) << left[i].name;
+  }
+}
+
+TEST(Ppo, VTraceCorrectsTheSamplesOfAnOlderPolicy) {
+  PpoConfig config = SmallPpo();
+  config.off_policy = "vtrace";
+  config.bootstrap_timeouts = false;
+  config.rho_clip = 0.9;
+  config.c_clip = 0.8;
+  Trainer older(1, config), newer(1, config);
+  newer.Train(4);
+  older.Collect();
+  const RolloutStore& store = older.store;
+  const int64_t horizon = store.Horizon();
+  // What is to come out, from the definitions: the older policy acted, the newer one is to be trained.
+  torch::Tensor log_ratio = at::empty({horizon, kEnvs}), value = at::empty({horizon + 1, kEnvs});
+  for (int t = 0; t <= store.Horizon(); ++t) value[t].copy_(newer.policy.Values(store.Step("state", t)));
+  std::vector<int64_t> rows(static_cast<size_t>(kEnvs));
+  std::iota(rows.begin(), rows.end(), 0);
+  for (int t = 0; t < store.Horizon(); ++t) {
+    const NetworkInput input = newer.policy.Gather(ToyTrainer::ObservationAt(store, t), rows);
+    const torch::Tensor& log_std = newer.policy.Network().LogStd();
+    log_ratio[t].copy_(GaussianLogProb(newer.policy.Network().Actor(input).mean, log_std, store.Action()[t]).detach() -
+                       store.LogProb()[t]);
+  }
+  EXPECT_GT(log_ratio.abs().max().item<float>(), 0.05f);  // the two do differ
+  const auto floats = [](const torch::Tensor& x) {
+    return std::span<const float>(x.const_data_ptr<float>(), static_cast<size_t>(x.numel()));
+  };
+  const torch::Tensor reward = store.AfterAction("reward"), done = store.AfterAction("done");
+  const torch::Tensor no_final = at::zeros_like(reward);
+  std::vector<float> advantage(static_cast<size_t>(reward.numel())), target(advantage.size());
+  VTrace({store.Horizon(),
+          kEnvs,
+          floats(reward),
+          floats(value),
+          {done.const_data_ptr<uint8_t>(), advantage.size()},
+          floats(no_final)},
+         floats(log_ratio), {static_cast<float>(config.gamma), static_cast<float>(config.lambda), false}, {0.9f, 0.8f},
+         advantage, target);
+  const double expected = std::accumulate(target.begin(), target.end(), 0.0) / static_cast<double>(target.size());
+  const PpoMetrics metrics = newer.ppo.Update(older.store, 4);
+  EXPECT_NEAR(metrics.return_mean, expected, 1e-5);
+  EXPECT_TRUE(at::allclose(store.Value().narrow(0, 0, horizon), value.narrow(0, 0, horizon), 1e-5, 1e-6));
 }
 
 TEST(Ppo, DivergenceEndsInARunErrorThatSaysWhere) {

@@ -55,7 +55,7 @@ struct ToyTrainer {
   }
   void Learn() {
     last = ppo.Update(store, iteration++);
-    store.BeginNext();
+    store.BeginAfter(store);
   }
   void Train(int iterations) {
     for (int i = 0; i < iterations; ++i) {

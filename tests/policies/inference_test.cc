@@ -178,5 +178,29 @@ TEST(Policy, RefusesToSplitAChunk) {
   EXPECT_THROW(policy.Act(Part(Observations(1), 4, 8), {.first_env = 4}, out.Part(4, 8)), InternalError);
 }
 
+TEST(Policy, SaysOfItsOwnActionsWhatItSaidWhenItTookThem) {
+  const Policy policy = TrainedALittle();
+  const Observation o = Observations(3);
+  const Outputs acted, judged;
+  policy.Act(o, {.step = 5}, acted.All());
+  policy.Act(o, {.taken = acted.action}, judged.All());
+  EXPECT_TRUE(at::equal(judged.action, acted.action));
+  EXPECT_TRUE(at::equal(judged.log_prob, acted.log_prob));
+  EXPECT_TRUE(at::equal(judged.value, acted.value));
+}
+
+TEST(Policy, ACloneDoesTheSameAndSharesNothing) {
+  Policy policy = TrainedALittle();
+  const Policy clone = policy.Clone();
+  const Observation o = Observations(3);
+  const Outputs before, after;
+  policy.Act(o, {.step = 5}, before.All());
+  for (const NamedTensor& parameter : policy.Network().Parameters().All()) parameter.value.detach().zero_();
+  policy.UpdateNormalizers(o.proprio, o.depth, o.state, at::ones({kEnvs, 3}));
+  clone.Act(o, {.step = 5}, after.All());
+  EXPECT_TRUE(at::equal(after.action, before.action));
+  EXPECT_TRUE(at::equal(after.value, before.value));
+}
+
 }  // namespace
 }  // namespace gripstream

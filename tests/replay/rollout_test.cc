@@ -56,10 +56,10 @@ TEST(RolloutStore, AfterActionIsTheRowThatTheActionBrought) {
   EXPECT_EQ(store.AfterAction("reward")[2].item<float>(), 3.0f);
 }
 
-TEST(RolloutStore, BeginNextMovesTheLastRowToTheFirst) {
+TEST(RolloutStore, BeginAfterMakesTheLastRowTheFirst) {
   RolloutStore store(Specs(), 3, 2, 1);
   store.Slice("done", 3, 1, 1)[0] = std::byte{2};
-  store.BeginNext();
+  store.BeginAfter(store);
   EXPECT_EQ(store.Step("done", 0)[1].item<int>(), 2);
   EXPECT_EQ(store.Step("done", 0)[0].item<int>(), 0);
 }
