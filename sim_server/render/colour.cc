@@ -40,6 +40,7 @@ void PlaceLight(const mjvLight& light, const SceneJob& scene, const SceneView& v
   }
   for (int i = 0; i < 3; ++i) position[i] -= scene.camera_xpos[i];
   ToOptical(scene, position, out->position);
+  mju_normalize3(direction);
   ToOptical(scene, direction, out->direction);
 }
 
@@ -48,35 +49,38 @@ Light LightOf(const mjvLight& light, const SceneJob& scene, const SceneView& vie
   Light out = {};
   PlaceLight(light, scene, view, centre, change, &out);
   out.directional = light.type == mjLIGHT_DIRECTIONAL;
-  const bool cone = light.type == mjLIGHT_SPOT && !light.headlight && light.cutoff < 180;
-  out.cos_cutoff = cone ? static_cast<float>(std::cos(light.cutoff * std::numbers::pi / 180)) : -2.0f;
-  out.exponent = light.exponent;
+  out.cone = light.type == mjLIGHT_SPOT && !light.headlight && light.cutoff < 180;
+  out.cos_cutoff = static_cast<float>(std::cos(light.cutoff * std::numbers::pi / 180));
+  out.fall_off = light.exponent < 0.5f ? Lobe{0, 0} : LobeOf(light.exponent);
+  out.attenuated = light.attenuation[0] != 1 || light.attenuation[1] != 0 || light.attenuation[2] != 0;
   for (int i = 0; i < 3; ++i) {
     out.attenuation[i] = light.attenuation[i];
     out.ambient[i] = light.ambient[i] * (change ? change->ambient[i] : 1);
     out.diffuse[i] = light.diffuse[i] * (change ? change->diffuse[i] : 1);
     out.specular[i] = light.specular[i] * (change ? change->specular[i] : 1);
+    out.has_ambient = out.has_ambient || out.ambient[i] > 0;
+    out.has_specular = out.has_specular || out.specular[i] > 0;
   }
   return out;
 }
 
 }  // namespace
 
-ShadeJob ColourShader::Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb, Light* lights) const {
+ShadeJob ColourShader::Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb,
+                           const ShadeScratch& scratch) const {
+  Light* lights = scratch.lights;
   const Appearance own = view.appearance ? *view.appearance : Appearance{};
   const size_t count = look_.lights.size();
   for (size_t i = 0; i < count; ++i) {
     lights[i] = LightOf(look_.lights[i], scene, view, look_.centre, own.lights ? own.lights + i : nullptr);
   }
-  ShadeJob job = {look_.materials.data(),
-                  own.materials,
-                  own.slot_of_geom,
-                  lights,
-                  static_cast<int>(count),
-                  own.backdrop,
-                  look_.sky,
-                  {},
-                  rgb};
+  ShadeJob job = {};
+  job.materials = look_.materials.data();
+  job.own_materials = own.materials, job.own_slot = own.slot_of_geom;
+  job.lights = lights, job.light_count = static_cast<int>(count);
+  job.backdrop = own.backdrop, job.sky = look_.sky;
+  job.frames = scratch.frames, job.local_lights = scratch.local_lights;
+  job.rgb = rgb;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j)
       job.world_from_optical[3 * i + j] = static_cast<float>(scene.optical_from_world[3 * j + i]);

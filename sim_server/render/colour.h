@@ -17,14 +17,21 @@
 
 namespace gripstream {
 
+// A thread's memory for shading.
+struct ShadeScratch {
+  Light* lights;             // [Lights()]
+  ShadeFrame* frames;        // [ngeom]
+  LocalLight* local_lights;  // [ngeom, Lights()]
+};
+
 class ColourShader {
  public:
   // Textures are kept in the library, which must outlive the shader.
   ColourShader(const mjModel& model, TextureLibrary* library) : look_(LookOf(model, library)) {}
 
-  // Of the view its lights' poses and its appearance count. `lights` [mjMAXLIGHT] is where the lights are put; it,
-  // `rgb` and the shader must outlive the job.
-  ShadeJob Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb, Light* lights) const;
+  // Of the view its lights' poses and its appearance count. Scratch, `rgb` and the shader must outlive the job.
+  ShadeJob Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb, const ShadeScratch& scratch) const;
+  size_t Lights() const { return look_.lights.size(); }
 
  private:
   ModelLook look_;

@@ -56,7 +56,7 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
       assets_(assets ? std::move(assets) : std::make_shared<RenderAssets>()),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
-  size_t most_geoms = 0;
+  size_t most_geoms = 0, most_ids = 0, most_lights = 0;
   for (const mjModel* model : models) {
     ModelTable table;
     table.camera_id = FindCamera(*model, camera);
@@ -65,6 +65,10 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     table.view = WithProjection(view, ProjectionOf(*model, table.camera_id, width_, height_));
     table.assets = &assets_->Of(*model, config.colour);
     most_geoms = std::max(most_geoms, table.assets->geoms.size());
+    if (config.colour) {
+      most_ids = std::max(most_ids, static_cast<size_t>(model->ngeom));
+      most_lights = std::max(most_lights, table.assets->shader->Lights());
+    }
     tables_[model] = table;
   }
   for (int i = 0; i < threads; ++i) {
@@ -73,6 +77,9 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     workspaces_[i].triangle.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].vertices.resize(size_t{5} * assets_->Meshes().LargestVertexCount());
     workspaces_[i].surfaces.resize(kMaxSurfacesPerGeom * most_geoms);
+    workspaces_[i].lights.resize(most_lights);
+    workspaces_[i].frames.resize(most_ids);
+    workspaces_[i].local_lights.resize(most_ids * most_lights);
   }
 }
 
@@ -108,7 +115,7 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   const int64_t pixels = int64_t{width_} * height_;
   const Canvas canvas = {workspace.inverse_depth.data(),
                          wants_ids ? workspace.geom.data() : nullptr,
-                         wants_points ? workspace.triangle.data() : nullptr,
+                         wants_points && job.mesh_count > 0 ? workspace.triangle.data() : nullptr,
                          workspace.vertices.data(),
                          stride_,
                          wants_ids || job.mesh_count > 0 ? height_ : band_rows_,
@@ -132,8 +139,8 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   }
   if (targets.normals) WriteNormals(view, job, canvas, targets.normals.Image(image, 3 * pixels));
   if (targets.rgb) {
-    Light lights[mjMAXLIGHT];
-    const ShadeJob shade = table.assets->shader->Job(job, scene, targets.rgb.Image(image, 3 * pixels), lights);
+    const ShadeScratch scratch = {workspace.lights.data(), workspace.frames.data(), workspace.local_lights.data()};
+    const ShadeJob shade = table.assets->shader->Job(job, scene, targets.rgb.Image(image, 3 * pixels), scratch);
     kernels_.shade(view, job, canvas, shade);
   }
 }

@@ -37,6 +37,9 @@ class CpuRenderer : public BatchRenderer {
     std::vector<int32_t> triangle;
     std::vector<float> vertices;
     std::vector<Surface> surfaces;
+    std::vector<Light> lights;
+    std::vector<ShadeFrame> frames;
+    std::vector<LocalLight> local_lights;
     std::atomic_flag taken = ATOMIC_FLAG_INIT;
   };
 

@@ -60,7 +60,7 @@ struct RenderKernels {
   // be H, and it and inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up
   // once per band.
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
-  // Colours what `render` drew; the canvas must hold geoms and triangles.
+  // Colours what `render` drew; the canvas must hold geoms and, of meshes, triangles.
   void (*shade)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job);
 };
 

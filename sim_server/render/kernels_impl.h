@@ -235,6 +235,7 @@ void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
 }
 
 void Shade(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job) {
+  for (int i = 0; i < scene.geom_count; ++i) job.frames[scene.geoms[i].id].ready = false;
   for (int y = 0; y < view.height; ++y) ShadeRow(view, scene, canvas, job, y);
 }
 

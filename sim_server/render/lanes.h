@@ -19,6 +19,9 @@ namespace gripstream::GS_RENDER_ISA {
 // 1/x is about the float with the bits (magic - bits of x): 12 % off at most, a start for Newton's iteration.
 inline constexpr int32_t kReciprocalMagic = 0x7EF311C3;
 
+// The same for 1/sqrt(x): magic - half the bits of x, 3.4 % off at most.
+inline constexpr int32_t kRootMagic = 0x5F3759DF;
+
 }  // namespace gripstream::GS_RENDER_ISA
 
 #if defined(GS_RENDER_ONE_LANE)
@@ -37,6 +40,14 @@ namespace gripstream::GS_RENDER_ISA {
 GS_HOST_DEVICE inline Lanes FastReciprocal(Lanes x) {
   Lanes y = ReciprocalGuess(x);
   for (int i = 0; i < 3; ++i) y = y * (Lanes(2.0f) - x * y);
+  return y;
+}
+
+// 1/sqrt(x) for x > 0 to five parts in a million: two Newton iterations.
+GS_HOST_DEVICE inline Lanes FastReciprocalRoot(Lanes x) {
+  const Lanes half = Lanes(0.5f) * x;
+  Lanes y = RootGuess(x);
+  for (int i = 0; i < 2; ++i) y = y * (Lanes(1.5f) - half * y * y);
   return y;
 }
 

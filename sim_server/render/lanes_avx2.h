@@ -52,6 +52,10 @@ inline Lanes Trunc(Lanes a) {
 inline Lanes ReciprocalGuess(Lanes a) {
   return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(kReciprocalMagic), _mm256_castps_si256(a.v)));
 }
+inline Lanes RootGuess(Lanes a) {
+  const __m256i half = _mm256_srli_epi32(_mm256_castps_si256(a.v), 1);
+  return _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(kRootMagic), half));
+}
 inline LaneMask operator<(Lanes a, Lanes b) {
   return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)};
 }
@@ -74,16 +78,40 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   __m256i* q = reinterpret_cast<__m256i*>(p);
   _mm256_storeu_si256(q, _mm256_blendv_epi8(_mm256_loadu_si256(q), _mm256_set1_epi32(x), _mm256_castps_si256(mask.m)));
 }
-inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
-  const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index));
-  const __m256i texel = _mm256_i32gather_epi32(reinterpret_cast<const int*>(base), at, 4),
-                byte = _mm256_set1_epi32(255);
-  *r = _mm256_cvtepi32_ps(_mm256_and_si256(texel, byte));
-  *g = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(texel, 8), byte));
-  *b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(texel, 16), byte));
+inline void SplitBytes(__m256i texel, Lanes rgb[3]) {
+  rgb[0] = _mm256_cvtepi32_ps(_mm256_and_si256(texel, _mm256_set1_epi32(0xFF)));
+  rgb[1] = _mm256_cvtepi32_ps(_mm256_and_si256(texel, _mm256_set1_epi32(0xFF00)));
+  rgb[2] = _mm256_cvtepi32_ps(_mm256_and_si256(texel, _mm256_set1_epi32(0xFF0000)));
 }
-inline void StoreInt(int32_t* p, Lanes x) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_cvttps_epi32(x.v));
+inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lanes second[3]) {
+  const __m256i at = _mm256_cvttps_epi32(index.v);
+  const auto gather = [base](__m128i four) {
+    return _mm256_castsi256_ps(_mm256_i32gather_epi64(reinterpret_cast<const long long*>(base), four, 4));
+  };
+  const __m256 low = gather(_mm256_castsi256_si128(at)), high = gather(_mm256_extracti128_si256(at, 1));
+  const auto in_order = [](__m256 x) { return _mm256_permute4x64_epi64(_mm256_castps_si256(x), 0b11'01'10'00); };
+  SplitBytes(in_order(_mm256_shuffle_ps(low, high, 0b10'00'10'00)), first);
+  SplitBytes(in_order(_mm256_shuffle_ps(low, high, 0b11'01'11'01)), second);
+}
+inline LaneMask Equal(const int32_t* p, int32_t x) {
+  const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, _mm256_set1_epi32(x)))};
+}
+inline uint32_t Bits(LaneMask mask) {
+  return static_cast<uint32_t>(_mm256_movemask_ps(mask.m));
+}
+inline int FirstOf(uint32_t bits) {
+  return __builtin_ctz(bits);
+}
+inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
+  const __m256i green = _mm256_slli_epi32(_mm256_cvttps_epi32(g.v), 8);
+  const __m256i blue = _mm256_slli_epi32(_mm256_cvttps_epi32(b.v), 16);
+  const __m256i pixels = _mm256_or_si256(_mm256_or_si256(_mm256_cvttps_epi32(r.v), green), blue);
+  const __m256i drop =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+  const __m256i packed = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, drop), close);
+  _mm256_maskstore_epi32(reinterpret_cast<int*>(p), _mm256_setr_epi32(-1, -1, -1, -1, -1, -1, 0, 0), packed);
 }
 inline void Store(float* p, Lanes x) {
   _mm256_storeu_ps(p, x.v);

@@ -52,6 +52,10 @@ inline Lanes Trunc(Lanes a) {
 inline Lanes ReciprocalGuess(Lanes a) {
   return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(kReciprocalMagic), _mm512_castps_si512(a.v)));
 }
+inline Lanes RootGuess(Lanes a) {
+  const __m512i half = _mm512_srli_epi32(_mm512_castps_si512(a.v), 1);
+  return _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(kRootMagic), half));
+}
 inline LaneMask operator<(Lanes a, Lanes b) {
   return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)};
 }
@@ -74,16 +78,43 @@ inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   _mm512_mask_storeu_epi32(p, mask.m, _mm512_set1_epi32(x));
 }
-// The three low bytes of base[index], 0 .. 255 each.
-inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
-  const __m512i texel = _mm512_i32gather_epi32(_mm512_loadu_si512(index), base, 4), byte = _mm512_set1_epi32(255);
-  *r = _mm512_cvtepi32_ps(_mm512_and_si512(texel, byte));
-  *g = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(texel, 8), byte));
-  *b = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(texel, 16), byte));
+// The three low bytes of a texel where they stand: multiples of 1, 256 and 65536.
+inline void SplitBytes(__m512i texel, Lanes rgb[3]) {
+  rgb[0] = _mm512_cvtepi32_ps(_mm512_and_si512(texel, _mm512_set1_epi32(0xFF)));
+  rgb[1] = _mm512_cvtepi32_ps(_mm512_and_si512(texel, _mm512_set1_epi32(0xFF00)));
+  rgb[2] = _mm512_cvtepi32_ps(_mm512_and_si512(texel, _mm512_set1_epi32(0xFF0000)));
 }
-// Cuts off fractions.
-inline void StoreInt(int32_t* p, Lanes x) {
-  _mm512_storeu_si512(p, _mm512_cvttps_epi32(x.v));
+// base[index] and base[index + 1], split so; the index in whole numbers.
+inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lanes second[3]) {
+  const __m512i at = _mm512_cvttps_epi32(index.v);
+  const __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256(at), base, 4);
+  const __m512i high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), base, 4);
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  SplitBytes(_mm512_permutex2var_epi32(low, even, high), first);
+  SplitBytes(_mm512_permutex2var_epi32(low, odd, high), second);
+}
+// Lanes where p holds x.
+inline LaneMask Equal(const int32_t* p, int32_t x) {
+  return {_mm512_cmpeq_epi32_mask(_mm512_loadu_si512(p), _mm512_set1_epi32(x))};
+}
+// Bit i = lane i.
+inline uint32_t Bits(LaneMask mask) {
+  return mask.m;
+}
+// The lowest bit that is set; at least one must be.
+inline int FirstOf(uint32_t bits) {
+  return __builtin_ctz(bits);
+}
+// kLanes pixels of three bytes each, 0 .. 255; cuts off fractions.
+inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
+  const __m512i green = _mm512_slli_epi32(_mm512_cvttps_epi32(g.v), 8);
+  const __m512i blue = _mm512_slli_epi32(_mm512_cvttps_epi32(b.v), 16);
+  const __m512i pixels = _mm512_or_si512(_mm512_or_si512(_mm512_cvttps_epi32(r.v), green), blue);
+  const __m512i drop = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  const __m512i close = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
+  const __m512i packed = _mm512_permutexvar_epi32(close, _mm512_shuffle_epi8(pixels, drop));
+  _mm512_mask_storeu_epi32(p, 0x0FFF, packed);
 }
 inline void Store(float* p, Lanes x) {
   _mm512_storeu_ps(p, x.v);

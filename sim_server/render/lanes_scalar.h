@@ -55,6 +55,13 @@ GS_HOST_DEVICE inline Lanes ReciprocalGuess(Lanes a) {
   memcpy(&a.v, &bits, sizeof bits);
   return a;
 }
+GS_HOST_DEVICE inline Lanes RootGuess(Lanes a) {
+  int32_t bits;
+  memcpy(&bits, &a.v, sizeof bits);
+  bits = kRootMagic - static_cast<int32_t>(static_cast<uint32_t>(bits) >> 1);
+  memcpy(&a.v, &bits, sizeof bits);
+  return a;
+}
 GS_HOST_DEVICE inline LaneMask operator<(Lanes a, Lanes b) {
   return {a.v < b.v};
 }
@@ -76,14 +83,27 @@ GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, float* p, Lanes x) {
 GS_HOST_DEVICE inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   if (mask.m) *p = x;
 }
-GS_HOST_DEVICE inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
-  const uint32_t texel = base[*index];
-  *r = static_cast<float>(texel & 255);
-  *g = static_cast<float>(texel >> 8 & 255);
-  *b = static_cast<float>(texel >> 16 & 255);
+GS_HOST_DEVICE inline void SplitBytes(uint32_t texel, Lanes rgb[3]) {
+  rgb[0] = static_cast<float>(texel & 0xFF);
+  rgb[1] = static_cast<float>(texel & 0xFF00);
+  rgb[2] = static_cast<float>(texel & 0xFF0000);
 }
-GS_HOST_DEVICE inline void StoreInt(int32_t* p, Lanes x) {
-  *p = static_cast<int32_t>(x.v);
+GS_HOST_DEVICE inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lanes second[3]) {
+  const int32_t at = static_cast<int32_t>(index.v);
+  SplitBytes(base[at], first);
+  SplitBytes(base[at + 1], second);
+}
+GS_HOST_DEVICE inline LaneMask Equal(const int32_t* p, int32_t x) {
+  return {*p == x};
+}
+GS_HOST_DEVICE inline uint32_t Bits(LaneMask mask) {
+  return mask.m ? 1 : 0;
+}
+GS_HOST_DEVICE inline int FirstOf(uint32_t) {
+  return 0;
+}
+GS_HOST_DEVICE inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
+  p[0] = static_cast<uint8_t>(r.v), p[1] = static_cast<uint8_t>(g.v), p[2] = static_cast<uint8_t>(b.v);
 }
 GS_HOST_DEVICE inline void Store(float* p, Lanes x) {
   *p = x.v;

@@ -52,6 +52,10 @@ inline Lanes Trunc(Lanes a) {
 inline Lanes ReciprocalGuess(Lanes a) {
   return _mm_castsi128_ps(_mm_sub_epi32(_mm_set1_epi32(kReciprocalMagic), _mm_castps_si128(a.v)));
 }
+inline Lanes RootGuess(Lanes a) {
+  const __m128i half = _mm_srli_epi32(_mm_castps_si128(a.v), 1);
+  return _mm_castsi128_ps(_mm_sub_epi32(_mm_set1_epi32(kRootMagic), half));
+}
 inline LaneMask operator<(Lanes a, Lanes b) {
   return {_mm_cmplt_ps(a.v, b.v)};
 }
@@ -78,15 +82,36 @@ inline void StoreWhere(LaneMask mask, int32_t* p, int32_t x) {
   const __m128 old = _mm_castsi128_ps(_mm_loadu_si128(q));
   _mm_storeu_si128(q, _mm_castps_si128(Blend(mask.m, _mm_castsi128_ps(_mm_set1_epi32(x)), old)));
 }
-inline void GatherBytes(const uint32_t* base, const int32_t* index, Lanes* r, Lanes* g, Lanes* b) {
-  const auto bits = [&](int i) { return static_cast<int>(base[index[i]]); };
-  const __m128i texel = _mm_setr_epi32(bits(0), bits(1), bits(2), bits(3)), byte = _mm_set1_epi32(255);
-  *r = _mm_cvtepi32_ps(_mm_and_si128(texel, byte));
-  *g = _mm_cvtepi32_ps(_mm_and_si128(_mm_srli_epi32(texel, 8), byte));
-  *b = _mm_cvtepi32_ps(_mm_and_si128(_mm_srli_epi32(texel, 16), byte));
+inline void SplitBytes(__m128i texel, Lanes rgb[3]) {
+  rgb[0] = _mm_cvtepi32_ps(_mm_and_si128(texel, _mm_set1_epi32(0xFF)));
+  rgb[1] = _mm_cvtepi32_ps(_mm_and_si128(texel, _mm_set1_epi32(0xFF00)));
+  rgb[2] = _mm_cvtepi32_ps(_mm_and_si128(texel, _mm_set1_epi32(0xFF0000)));
 }
-inline void StoreInt(int32_t* p, Lanes x) {
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_cvttps_epi32(x.v));
+inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lanes second[3]) {
+  int32_t at[kLanes];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), _mm_cvttps_epi32(index.v));
+  const auto bits = [&](int i) { return static_cast<int>(base[i]); };
+  SplitBytes(_mm_setr_epi32(bits(at[0]), bits(at[1]), bits(at[2]), bits(at[3])), first);
+  SplitBytes(_mm_setr_epi32(bits(at[0] + 1), bits(at[1] + 1), bits(at[2] + 1), bits(at[3] + 1)), second);
+}
+inline LaneMask Equal(const int32_t* p, int32_t x) {
+  const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return {_mm_castsi128_ps(_mm_cmpeq_epi32(v, _mm_set1_epi32(x)))};
+}
+inline uint32_t Bits(LaneMask mask) {
+  return static_cast<uint32_t>(_mm_movemask_ps(mask.m));
+}
+inline int FirstOf(uint32_t bits) {
+  return __builtin_ctz(bits);
+}
+inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
+  int32_t channels[3][kLanes];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[0]), _mm_cvttps_epi32(r.v));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[1]), _mm_cvttps_epi32(g.v));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[2]), _mm_cvttps_epi32(b.v));
+  for (int i = 0; i < kLanes; ++i) {
+    for (int c = 0; c < 3; ++c) *p++ = static_cast<uint8_t>(channels[c][i]);
+  }
 }
 inline void Store(float* p, Lanes x) {
   _mm_storeu_ps(p, x.v);

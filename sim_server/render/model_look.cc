@@ -25,7 +25,7 @@ Material MaterialOf(const mjModel& model, const mjvGeom& geom, TextureLibrary* l
   material.alpha = geom.rgba[3];
   material.emission = geom.emission;
   material.specular = geom.specular;
-  material.exponent = std::max(1.0f, 128 * geom.shininess);
+  material.highlight = LobeOf(128 * geom.shininess);
   if (texture < 0) return material;
   material.texture = library->Add(model, texture);
   material.mapping = material.texture->face_count == 6 ? TextureMapping::kCube : TextureMapping::kFlat;

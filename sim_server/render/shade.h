@@ -1,15 +1,17 @@
 // What the colour kernels need besides geometry: materials, textures and lights as plain numbers.
 //
-// Plain values that point into a ColourShader's tables; no thread rule; nothing throws.
+// Plain values that point into a ColourShader's tables and a thread's scratch memory; no thread rule; nothing throws.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "sim_server/render/kernels.h"
 
 namespace gripstream {
 
-// A texture and its halved images, each [face, height, width] texels with red, green and blue in the three low bytes.
+// A texture and its halved images, each [face, height + 1, width + 1] texels with red, green and blue in the three low
+// bytes. What follows the last row and column is the first of a flat texture, which repeats, the last of a cube's face.
 inline constexpr int kMaxTextureLevels = 15;
 struct TextureView {
   const uint32_t* texels[kMaxTextureLevels];
@@ -24,9 +26,21 @@ enum class TextureMapping : int32_t {
   kBox,   // projected along whichever of the geom's axes the surface faces most
 };
 
+// How quickly light falls off about a direction: a whole power of the cosine, and the cosine below which it is less
+// than a byte can tell (2^-11), which counts as nothing in highlights.
+struct Lobe {
+  int32_t power;
+  float floor;
+};
+inline Lobe LobeOf(float exponent) {
+  const float power = std::round(exponent < 1 ? 1.0f : exponent > 1024 ? 1024.0f : exponent);
+  return {static_cast<int32_t>(power), std::exp2(-11.0f / power)};
+}
+
 struct Material {
   float colour[3], alpha;
-  float emission, specular, exponent;  // exponent of the highlight
+  float emission, specular;
+  Lobe highlight;
   TextureMapping mapping;
   const TextureView* texture;  // or null
   float cube[3];               // cube: direction per metre along the geom's axes
@@ -37,11 +51,28 @@ struct Material {
 
 // A light in the camera's optical frame.
 struct Light {
-  float position[3], direction[3];
-  bool directional;
+  float position[3], direction[3];  // the direction of unit length
+  bool directional, attenuated, cone;
   float attenuation[3];
-  float cos_cutoff, exponent;  // of the cone; cos_cutoff below -1: no cone
+  float cos_cutoff;  // of the cone
+  Lobe fall_off;     // within it
+  bool has_ambient, has_specular;
   float ambient[3], diffuse[3], specular[3];
+};
+
+// A light in a geom's frame: where it is, or for directional ones the unit vector to it; and its direction.
+struct LocalLight {
+  float place[3], direction[3];
+};
+
+// What all pixels of a geom share. A point p of the optical frame has the geom's coordinates eye + axis p.
+struct ShadeFrame {
+  bool ready;
+  const DrawnGeom* geom;
+  const MeshJob* mesh;  // of meshes
+  const Material* material;
+  float eye[3];      // the camera in the geom's frame
+  float axis[3][3];  // the geom's axes in the optical frame
 };
 
 struct ShadeJob {
@@ -52,6 +83,8 @@ struct ShadeJob {
   int light_count;
   const TextureView* backdrop;  // an image that fills what shows nothing; or null
   const TextureView* sky;       // else this, or null: black
+  ShadeFrame* frames;           // scratch, by geom id
+  LocalLight* local_lights;     // scratch, [geom id, light]
   float world_from_optical[9];  // for the sky
   uint8_t* rgb;                 // [H, W, 3]
 };

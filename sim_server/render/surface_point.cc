@@ -62,7 +62,7 @@ bool PointAt(const View& view, const SceneJob& scene, const Canvas& canvas, int 
   const double* rotation = scene.geom_xmat + 9 * id;
   out->geom = std::lower_bound(scene.geoms, scene.geoms + scene.geom_count, id,
                                [](const DrawnGeom& g, int32_t wanted) { return g.id < wanted; });
-  out->triangle = canvas.triangle[at];
+  out->triangle = canvas.triangle ? canvas.triangle[at] : -1;
   out->world = TransposedTimes(scene.optical_from_world, optical) +
                Point{scene.camera_xpos[0], scene.camera_xpos[1], scene.camera_xpos[2]};
   out->local = TransposedTimes(rotation, out->world - Point{centre[0], centre[1], centre[2]});

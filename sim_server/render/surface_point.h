@@ -37,7 +37,7 @@ struct SurfacePoint {
   Point normal;  // unit, outwards, world frame
 };
 
-// What pixel (x, y) shows; false where it shows nothing. The canvas must hold geoms and triangles.
+// What pixel (x, y) shows; false where it shows nothing. The canvas must hold geoms and, of meshes, triangles.
 bool PointAt(const View& view, const SceneJob& scene, const Canvas& canvas, int x, int y, SurfacePoint* out);
 
 }  // namespace gripstream

@@ -34,40 +34,53 @@ Texture::Texture(const RgbImage& image) {
   Build(image.width, image.height, std::move(texels));
 }
 
+// `texels` [face, height, width].
 void Texture::Build(int width, int height, std::vector<uint32_t> texels) {
-  AddLevel(width, height, std::move(texels));
-  while (view_.level_count < kMaxTextureLevels &&
-         std::max(view_.width[view_.level_count - 1], view_.height[view_.level_count - 1]) > 1) {
-    Halve();
+  AddLevel(width, height, texels);
+  while (view_.level_count < kMaxTextureLevels && std::max(width, height) > 1) {
+    texels = Halved(texels);
+    width = std::max(1, width / 2), height = std::max(1, height / 2);
+    AddLevel(width, height, texels);
   }
 }
 
-void Texture::AddLevel(int width, int height, std::vector<uint32_t> texels) {
-  levels_.push_back(std::move(texels));
+void Texture::AddLevel(int width, int height, const std::vector<uint32_t>& texels) {
+  std::vector<uint32_t> padded;
+  const bool repeats = view_.face_count == 1;
+  for (int face = 0; face < view_.face_count; ++face) {
+    for (int y = 0; y <= height; ++y) {
+      const int from_y = y < height ? y : repeats ? 0 : height - 1;
+      const uint32_t* row = texels.data() + (int64_t{face} * height + from_y) * width;
+      padded.insert(padded.end(), row, row + width);
+      padded.push_back(repeats ? row[0] : row[width - 1]);
+    }
+  }
+  levels_.push_back(std::move(padded));
   view_.texels[view_.level_count] = levels_.back().data();
   view_.width[view_.level_count] = width;
   view_.height[view_.level_count] = height;
   ++view_.level_count;
 }
 
-void Texture::Halve() {
+// Of the last level.
+std::vector<uint32_t> Texture::Halved(const std::vector<uint32_t>& texels) const {
   const int from_width = view_.width[view_.level_count - 1], from_height = view_.height[view_.level_count - 1];
   const int width = std::max(1, from_width / 2), height = std::max(1, from_height / 2);
-  std::vector<uint32_t> texels;
+  std::vector<uint32_t> halved;
   for (int face = 0; face < view_.face_count; ++face) {
-    const uint32_t* from = levels_.back().data() + static_cast<int64_t>(face) * from_width * from_height;
+    const uint32_t* from = texels.data() + int64_t{face} * from_width * from_height;
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
         uint32_t sum[3] = {2, 2, 2};  // rounds
         for (int k = 0; k < 4; ++k) {
           const int fx = std::min(2 * x + k % 2, from_width - 1), fy = std::min(2 * y + k / 2, from_height - 1);
-          for (int c = 0; c < 3; ++c) sum[c] += from[static_cast<int64_t>(fy) * from_width + fx] >> (8 * c) & 255;
+          for (int c = 0; c < 3; ++c) sum[c] += from[int64_t{fy} * from_width + fx] >> (8 * c) & 255;
         }
-        texels.push_back(sum[0] / 4 | sum[1] / 4 << 8 | sum[2] / 4 << 16);
+        halved.push_back(sum[0] / 4 | sum[1] / 4 << 8 | sum[2] / 4 << 16);
       }
     }
   }
-  AddLevel(width, height, std::move(texels));
+  return halved;
 }
 
 const TextureView* TextureLibrary::Add(const mjModel& model, int id) {

@@ -29,10 +29,10 @@ class Texture {
 
  private:
   void Build(int width, int height, std::vector<uint32_t> texels);
-  void AddLevel(int width, int height, std::vector<uint32_t> texels);
-  void Halve();
+  void AddLevel(int width, int height, const std::vector<uint32_t>& texels);
+  std::vector<uint32_t> Halved(const std::vector<uint32_t>& texels) const;
 
-  std::vector<std::vector<uint32_t>> levels_;  // [face, height, width]
+  std::vector<std::vector<uint32_t>> levels_;  // [face, height + 1, width + 1]
   TextureView view_ = {};
 };
 

@@ -40,7 +40,7 @@ void WrapTexture(const TextureView* texture, float repeats_per_m, float turn_rad
 
 void SetHighlight(float specular, float shininess, Material* material) {
   material->specular = specular;
-  material->exponent = std::max(1.0f, 128 * shininess);
+  material->highlight = LobeOf(128 * shininess);
 }
 
 bool Same(const Material& a, const Material& b) {
