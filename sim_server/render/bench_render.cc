@@ -135,6 +135,18 @@ std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
   return model;
 }
 
+// The model with its first flat texture on every material that has none.
+std::unique_ptr<mjModel, ModelDeleter> Textured(const mjModel& model) {
+  std::unique_ptr<mjModel, ModelDeleter> copy(mj_copyModel(nullptr, &model));
+  int texture = 0;
+  while (texture < model.ntex && model.tex_type[texture] != mjTEXTURE_2D) ++texture;
+  for (int i = 0; i < model.nmat && texture < model.ntex; ++i) {
+    int& role = copy->mat_texid[i * mjNTEXROLE + mjTEXROLE_RGB];
+    if (role < 0) role = texture;
+  }
+  return copy;
+}
+
 // Images per second of `work`, which makes `images` of them.
 double Rate(double (*clock)(), double seconds, int images, const std::function<void()>& work) {
   const double start = clock();
@@ -287,23 +299,37 @@ class Bench {
     }
   }
 
-  // Colour without shadows for both.
+  // A pair of cameras in colour, without shadows for both.
   void AddColour() {
-    const std::string name = "colour 320x240, 1 thread";
+    std::vector<std::unique_ptr<mjModel, ModelDeleter>> textured;
+    std::vector<const mjModel*> models;
+    for (const mjModel* model : models_) models.push_back(textured.emplace_back(Textured(*model)).get());
+    RenderBenchOptions options = options_;
+    options.environments = std::min(options.environments, 8);
+    Bench inner(models, options);
+    inner.AddStereo();
+    rows_.push_back(inner.rows_.back());
+  }
+
+  void AddStereo() {
+    const std::string name = "stereo colour 2 x 320x240, textured, 1 thread";
     try {
       RenderConfig config = Config(320, 240);
       config.colour = true;
-      CpuRenderer ours(config, options_.camera, models_, 1, AvailableKernels().front());
-      MujocoRenderer peer(config, options_.camera, models_, MujocoRenderer::Shadows::kNone);
-      const size_t few = std::min<size_t>(8, scenes_.Views().size());
-      std::vector<uint8_t> rgb(few * 3 * 320 * 240);
-      const auto work = [&](BatchRenderer& renderer) {
-        return [&] { renderer.Render(scenes_.Views().first(few), {.rgb = rgb.data()}); };
+      std::vector<std::unique_ptr<BatchRenderer>> ours, theirs;
+      for (const std::string& camera : options_.stereo) {
+        ours.push_back(std::make_unique<CpuRenderer>(config, camera, models_, 1, AvailableKernels().front()));
+        theirs.push_back(std::make_unique<MujocoRenderer>(config, camera, models_, MujocoRenderer::Shadows::kNone));
+      }
+      std::vector<uint8_t> rgb(scenes_.Views().size() * 3 * 320 * 240);
+      const auto work = [&](const std::vector<std::unique_ptr<BatchRenderer>>& renderers) {
+        return [&] {
+          for (const auto& renderer : renderers) renderer->Render(scenes_.Views(), {.rgb = rgb.data()});
+        };
       };
-      rows_.push_back(RowOf(
-          name,
-          Alternate(options_, ThreadSeconds, static_cast<int>(few), work(ours), static_cast<int>(few), work(peer)),
-          "MuJoCo OSMesa", 20));
+      const int images = static_cast<int>(options_.stereo.size() * scenes_.Views().size());
+      rows_.push_back(RowOf(name, Alternate(options_, ThreadSeconds, images, work(ours), images, work(theirs)),
+                            "MuJoCo OSMesa", 20));
     } catch (const RunError& error) {
       rows_.push_back(NotMeasured(name, "MuJoCo OSMesa", 20, error.what()));
     }

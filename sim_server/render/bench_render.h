@@ -18,6 +18,7 @@ namespace gripstream {
 
 struct RenderBenchOptions {
   std::string camera = "depth";
+  std::vector<std::string> stereo = {"stereo_left", "stereo_right"};
   int threads = 2;        // for the scaling row
   int samples = 5;        // of each figure
   double sample_s = 0.3;  // least length of a sample

@@ -107,7 +107,7 @@ GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene,
   if (!job.frames[id].ready) SetFrame(scene, job, id);
   const ShadeFrame& frame = job.frames[id];
   const Vec3 ray = RaysOf(view, x, y);
-  const Lanes depth = FastReciprocal(Lanes::Load(inverse + x));
+  const Lanes depth = Lanes(1.0f) / Lanes::Load(inverse + x);
   const auto along = [&](int i) {
     return depth * (Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2])));
   };
