@@ -25,6 +25,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenCV REQUIRED COMPONENTS core imgproc imgcodecs videoio)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZeroMQ REQUIRED IMPORTED_TARGET libzmq)
+pkg_check_modules(Lz4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(Zstd REQUIRED IMPORTED_TARGET libzstd)
 
 # MuJoCo: headers and library of the wheel. The library has no unversioned name, so it is given by file.
 set(mujoco_library ${site_packages}/mujoco/libmujoco.so.${PIN_MUJOCO_VERSION})

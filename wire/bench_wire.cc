@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "wire/bench_compression.h"
 #include "wire/transport.h"
 
 namespace gripstream {
@@ -177,6 +178,7 @@ std::vector<BenchRow> BenchWire(double seconds) {
         [&](double s) { return OurRate(transport, kMebibyte, false, s); },
         [&](double s) { return PlainZmqRate(transport, kMebibyte, s); }));
   }
+  for (BenchRow& row : BenchCompression(seconds)) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -29,6 +29,7 @@ struct WireConfig {
   double join_s = 120;
   double heartbeat_s = 1;
   int slots = 3;
+  std::string compression = "none";
   CurveConfig curve;
 
   void Fields(FieldVisitor& v) {
@@ -42,6 +43,8 @@ struct WireConfig {
             {0.05, 86400});
     v.Float("heartbeat_s", heartbeat_s, {.doc = "time between signs of life", .unit = "s"}, {0.01, 3600});
     v.Int("slots", slots, {.doc = "records a simulator may have in flight"}, {1, 64});
+    v.Choice("compression", compression, {"none", "lz4", "zstd"},
+             {.doc = "lossless, for slow links; below which bandwidth it pays: gripstream bench wire"});
     v.Group("curve", curve, "encryption");
   }
 
@@ -53,6 +56,9 @@ struct WireConfig {
     if (!curve.keys.empty() && transport != "zmq") {
       throw InputError(file, "wire.curve.keys", curve.keys,
                        "nothing with wire.transport " + transport + ", which stays on this machine");
+    }
+    if (compression != "none" && transport != "zmq") {
+      throw InputError(file, "wire.compression", compression, "none with wire.transport " + transport);
     }
     if (heartbeat_s * 2 > deadline_s) {
       throw InputError(file, "wire.heartbeat_s", std::to_string(heartbeat_s),

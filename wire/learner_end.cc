@@ -24,6 +24,8 @@ struct LearnerEnd::Peer {
   std::vector<Bulk> held;               // per slot: received, not yet released
   std::vector<uint64_t> slot_sequence;  // per slot: 0 = with the simulator, else the record here
   std::deque<Bulk> states;
+  std::unique_ptr<RecordCodec> codec;                               // when it compresses its records
+  std::vector<std::shared_ptr<std::vector<std::byte>>> unpacked{};  // then: per slot
   uint64_t next_record = 1;
   uint64_t next_command = 1;
   bool parted = false;  // left in order or closed: nothing can be sent any more
@@ -272,6 +274,7 @@ void LearnerEnd::TakeRecord(Peer& peer, Event event) {
   if (frame.slot >= peer.slots || peer.slot_sequence[frame.slot] != 0) {
     throw FrameError(which + " came in slot " + std::to_string(frame.slot) + ", which was not its to use");
   }
+  if (peer.codec) event.bulk = Unpacked(peer, frame.slot, event.bulk);
   if (event.bulk.bytes.size() != peer.layout.Bytes()) {
     throw FrameError(which + " has " + std::to_string(event.bulk.bytes.size()) + " bytes, expected " +
                      std::to_string(peer.layout.Bytes()));
@@ -283,6 +286,14 @@ void LearnerEnd::TakeRecord(Peer& peer, Event event) {
   ++peer.next_record;
   peer.slot_sequence[frame.slot] = frame.sequence;
   peer.records.push_back({std::move(event.bulk), header, frame.slot});
+}
+
+// The record's slot is the simulator's to fill only once its last record has been released, so its buffer is free.
+Bulk LearnerEnd::Unpacked(Peer& peer, uint32_t slot, const Bulk& packed) {
+  std::shared_ptr<std::vector<std::byte>>& buffer = peer.unpacked[slot];
+  if (!buffer) buffer = std::make_shared<std::vector<std::byte>>(peer.layout.Bytes());
+  peer.codec->Unpack(packed.bytes, *buffer);
+  return {*buffer, buffer};
 }
 
 void LearnerEnd::TakeJoin(const Event& event) {
@@ -315,7 +326,12 @@ void LearnerEnd::TakeJoin(const Event& event) {
                                   .held = std::vector<Bulk>(join.slots),
                                   .slot_sequence = std::vector<uint64_t>(join.slots, 0),
                                   .states = {},
+                                  .codec = nullptr,
                                   .fault = {}});
+  if (join.compression != "none") {
+    peer->codec = std::make_unique<RecordCodec>(join.compression, peer->layout);
+    peer->unpacked.resize(join.slots);
+  }
   LogInfo(peer->info.Describe(), " joined");
   const Welcome welcome{"pid " + std::to_string(getpid()) + " at " + address_};
   if (hub_->Send(event.connection, Encode(welcome), {}, brief) != SendResult::kSent) return;
@@ -346,6 +362,9 @@ std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
   }
   if (join.groups == 0 || join.env_count % join.groups != 0) return std::to_string(join.groups) + " groups do not fit";
   if (join.slots == 0 || join.slots > 64) return std::to_string(join.slots) + " slots";
+  if (join.compression != "none" && join.compression != "lz4" && join.compression != "zstd") {
+    return "it compresses with '" + join.compression + "'";
+  }
   const Layout layout(options_.specs, static_cast<int>(join.env_count / join.groups));
   if (join.record_bytes != layout.Bytes()) return "its records have " + std::to_string(join.record_bytes) + " bytes";
   return "";

@@ -21,7 +21,7 @@ namespace gripstream {
 
 inline constexpr uint32_t kFrameMagic = 0x46575347;  // "GSWF"
 inline constexpr uint16_t kFrameVersion = 1;         // of the framing; changes only when a frame can no longer be read
-inline constexpr uint32_t kProtocolVersion = 1;      // of the conversation; a join with another one is refused
+inline constexpr uint32_t kProtocolVersion = 2;      // of the conversation; a join with another one is refused
 inline constexpr size_t kMaxText_bytes = 4096;
 inline constexpr size_t kMaxBody_bytes = 32768;
 inline constexpr uint64_t kMaxPayload_bytes = uint64_t{4} << 30;
@@ -81,10 +81,11 @@ struct Join {
   uint32_t slots = 0;         // the rest is filled in by ConnectToLearner
   uint64_t record_bytes = 0;  // Layout::Bytes
   uint64_t command_bytes = 0;
+  std::string compression = "none";  // of its records: "none", "lz4", "zstd"
   template <class Visitor>
   void Fields(Visitor& v) {
     v(protocol), v(run_id), v(spec_hash), v(config_hash), v(env_begin), v(env_count), v(groups), v(pid), v(host),
-        v(name), v(slots), v(record_bytes), v(command_bytes);
+        v(name), v(slots), v(record_bytes), v(command_bytes), v(compression);
   }
 };
 

@@ -52,6 +52,8 @@ SimulatorEnd::SimulatorEnd(const WireConfig& config, const Join& join, const Lay
   join_.slots = static_cast<uint32_t>(config.slots);
   join_.record_bytes = record_bytes_;
   join_.command_bytes = CommandBytes(join_.env_count);
+  join_.compression = config.compression;
+  if (config.compression != "none") codec_ = std::make_unique<RecordCodec>(config.compression, layout);
   learner_ = JoinRun(Encode(join_), deadline);
   LogInfo("joined ", learner_);
   pulse_ = std::make_unique<Pulse>(config_.heartbeat_s,
@@ -105,9 +107,16 @@ void SimulatorEnd::PublishRecord() {
   GS_CHECK(acquired_slot_ >= 0, "no record is acquired");
   const auto slot = static_cast<uint32_t>(std::exchange(acquired_slot_, -1));
   slot_sequence_[slot] = next_record_;
-  const FrameExtras extras{slot, next_record_++, record_bytes_};
-  const SendResult result =
-      line_->SendRecord(Encode(RecordMessage{}, extras), slot, Deadline::After(config_.deadline_s));
+  FrameExtras extras{slot, next_record_++, record_bytes_};
+  const Deadline deadline = Deadline::After(config_.deadline_s);
+  SendResult result;
+  if (codec_) {
+    const std::span<const std::byte> packed = codec_->Pack(line_->Slot(slot));
+    extras.payload_bytes = packed.size();
+    result = line_->Send(Encode(RecordMessage{}, extras), packed, deadline);
+  } else {
+    result = line_->SendRecord(Encode(RecordMessage{}, extras), slot, deadline);
+  }
   if (result != SendResult::kSent) ThrowGone("publishing record " + std::to_string(extras.sequence));
   pulse_->Progress();
 }

@@ -26,6 +26,7 @@
 #include "wire/line.h"
 #include "wire/message.h"
 #include "wire/pulse.h"
+#include "wire/record_codec.h"
 
 namespace gripstream {
 
@@ -82,7 +83,8 @@ class SimulatorEnd {
   size_t record_bytes_;
   uint32_t group_envs_;
   std::unique_ptr<SimulatorLine> line_;
-  std::string learner_;  // who it is, for messages
+  std::unique_ptr<RecordCodec> codec_;  // when records are compressed
+  std::string learner_;                 // who it is, for messages
   PeerWatch watch_;
   std::vector<uint64_t> slot_sequence_;  // 0 = free, else the record in flight
   int acquired_slot_ = -1;
@@ -158,6 +160,7 @@ class LearnerEnd {
   void TakeJoin(const Event& event);
   std::string ReasonToRefuse(const Join& join) const;
   void TakeRecord(Peer& peer, Event event);
+  static Bulk Unpacked(Peer& peer, uint32_t slot, const Bulk& packed);
   Peer& PeerAt(int peer) const;
   void AwaitPeer(Peer& peer, const std::string& awaited, Deadline deadline);
   [[noreturn]] void ThrowFault(const Peer& peer, const std::string& awaited) const;

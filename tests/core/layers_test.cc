@@ -92,6 +92,8 @@ TEST(Layers, EachThirdPartyHasOneDoor) {
       {"openssl/", {"core"}},
       {"zmq", {"wire"}},
       {"nccl", {"wire"}},
+      {"lz4", {"wire"}},
+      {"zstd", {"wire"}},
       {"mujoco/", {"envs", "sim_server/render"}},
       {"torch/", {"replay", "policies", "learner", "distill", "deploy", "launch"}},
       {"ATen/", {"replay", "policies", "learner", "distill", "deploy", "launch"}},

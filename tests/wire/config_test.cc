@@ -34,6 +34,14 @@ TEST(WireConfig, HeartbeatsMustFitTheDeadline) {
   EXPECT_NO_THROW(config.Check("run.yaml"));
 }
 
+TEST(WireConfig, CompressionIsForSlowLinks) {
+  WireConfig config = Zmq("tcp://127.0.0.1:5555");
+  config.compression = "lz4";
+  EXPECT_NO_THROW(config.Check("run.yaml"));
+  config.transport = "shm";
+  EXPECT_THAT(MessageOf<InputError>([&] { config.Check("run.yaml"); }), HasSubstr("run.yaml: wire.compression"));
+}
+
 TEST(WireConfig, AddressesBeyondThisMachineAreRefused) {
   for (const char* address :
        {"tcp://0.0.0.0:5555", "tcp://*:5555", "tcp://192.168.1.2:5555", "tcp://[::]:5555", "tcp://example.org:5555",

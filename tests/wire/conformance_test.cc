@@ -211,7 +211,7 @@ TEST_P(Transport, JoinsThatDoNotFitAreRefusedWithTheReasonOnBothSides) {
     bad.emplace_back(JoinFor(4, 4, "bad"), reason);
     change(bad.back().first);
   };
-  add("protocol 2", [](Join& j) { j.protocol = 2; });
+  add("protocol 9", [](Join& j) { j.protocol = 9; });
   add("run 'other'", [](Join& j) { j.run_id = "other"; });
   add("spec hash", [](Join& j) { j.spec_hash = 1; });
   add("configuration differs", [](Join& j) { j.config_hash = 1; });
@@ -381,7 +381,8 @@ TEST_P(Transport, MisuseIsOurOwnBug) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Transport,
-                         testing::Values("inproc", "shm", "shm_abstract", "zmq_ipc", "zmq_tcp", "zmq_curve"),
+                         testing::Values("inproc", "shm", "shm_abstract", "zmq_ipc", "zmq_tcp", "zmq_curve", "zmq_lz4",
+                                         "zmq_zstd"),
                          [](const auto& transport) { return transport.param; });
 
 }  // namespace

@@ -99,6 +99,8 @@ inline WireConfig ConfigFor(const std::string& kind, const std::string& folder) 
       config.curve.keys = folder + "/keys";
       if (!std::filesystem::exists(config.curve.keys)) MakeKeyFolder(config.curve.keys);
     }
+    if (kind == "zmq_lz4") config.compression = "lz4";
+    if (kind == "zmq_zstd") config.compression = "zstd";
   }
   return config;
 }
