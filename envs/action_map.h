@@ -1,6 +1,6 @@
 // From a policy's action to joint targets, one environment at a time.
 //
-//   Begin(q)  at the start of an episode -> memory
+//   Begin(q, qd)  at the start of an episode -> memory
 //   Accept(action)  once per policy step -> memory
 //   Tick(dt)  every control tick         -> joint targets
 //
@@ -18,19 +18,32 @@
 
 namespace gripstream {
 
+// What a curriculum changes from episode to episode; holds for the whole of one.
+struct ActionTuning {
+  double fabric_damping = 10;  // 1/s
+};
+
+// The motion that is commanded, [J] each.
+struct CommandedMotion {
+  std::span<double> q, qd, qdd;  // rad, rad/s, rad/s2
+};
+
 class ActionMap {
  public:
   virtual ~ActionMap() = default;
 
   virtual int Size() const = 0;  // components of an action, each in [-1, 1]
   virtual int MemorySize() const = 0;
-  // q: joint positions the episode starts from.
-  virtual void Begin(std::span<const double> q, std::span<double> memory) const = 0;
+  // q, qd: joint positions and speeds the episode starts from.
+  virtual void Begin(std::span<const double> q, std::span<const double> qd, const ActionTuning& tuning,
+                     std::span<double> memory) const = 0;
   virtual void Accept(std::span<const float> action, std::span<double> memory) const = 0;
   // Writes the joint targets of the next dt_s.
   virtual void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const = 0;
   // Where the palm is commanded to be, in the base frame.
   virtual Vec3 PalmTarget(std::span<const double> memory) const = 0;
+  // Speeds and accelerations are 0 for a map that commands positions only.
+  virtual void Commanded(std::span<const double> memory, const CommandedMotion& out) const = 0;
 };
 
 // The maps that `task.action.map` may name. Throws InputError when the configuration does not fit the robot.

@@ -70,7 +70,8 @@ void EnvBatch::Fill(int env, const SimView& sim) {
                           object.quat.x, object.quat.y, object.quat.z};
   std::copy_n(pose, 7, sim.qpos + robot.object_qpos);
   const JointState joints(robot, sim);
-  action_map_->Begin(std::span(joints.q).first(joints.count), memory_[env]);
+  action_map_->Begin(std::span(joints.q).first(joints.count), std::span(joints.qd).first(joints.count), {},
+                     memory_[env]);
 }
 
 void EnvBatch::Control(int env, const SimView& sim) {

@@ -29,7 +29,8 @@ class JointTargets final : public ActionMap {
 
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return robot_.tree.Joints(); }
-  void Begin(std::span<const double> q, std::span<double> memory) const override {
+  void Begin(std::span<const double> q, std::span<const double>, const ActionTuning&,
+             std::span<double> memory) const override {
     std::copy(q.begin(), q.end(), memory.begin());
   }
   void Accept(std::span<const float> action, std::span<double> memory) const override {
@@ -37,6 +38,11 @@ class JointTargets final : public ActionMap {
   }
   void Tick(double, std::span<double> memory, std::span<double> targets) const override {
     std::copy(memory.begin(), memory.end(), targets.begin());
+  }
+  void Commanded(std::span<const double> memory, const CommandedMotion& out) const override {
+    std::copy_n(memory.begin(), out.q.size(), out.q.begin());
+    std::ranges::fill(out.qd, 0.0);
+    std::ranges::fill(out.qdd, 0.0);
   }
   Vec3 PalmTarget(std::span<const double> memory) const override {
     return FramePose(robot_.tree, memory, robot_.palm).pos;

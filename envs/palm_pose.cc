@@ -6,6 +6,7 @@
 #include "control/pose_servo.h"
 #include "control/synergies.h"
 #include "core/error.h"
+#include "envs/action_parts.h"
 #include "envs/action_ranges.h"
 #include "envs/synergy_table.h"
 
@@ -13,19 +14,6 @@ namespace gripstream {
 namespace {
 
 constexpr size_t kPose = 6;
-
-std::vector<double> RestPosture(const ActionConfig& config, const RobotBinding& robot) {
-  const size_t joints = robot.qpos.size();
-  if (config.rest.empty()) {
-    std::vector<double> home;
-    for (const int address : robot.qpos) home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
-    return home;
-  }
-  if (config.rest.size() != joints)
-    throw InputError("task", "action.rest", std::to_string(config.rest.size()) + " numbers",
-                     std::to_string(joints) + ", one per joint, or none for the home posture");
-  return config.rest;
-}
 
 PoseServoParams ServoParams(const ActionConfig& config, const RobotBinding& robot, const std::vector<double>& rest) {
   PoseServoParams params;
@@ -40,19 +28,6 @@ PoseServoParams ServoParams(const ActionConfig& config, const RobotBinding& robo
   params.rest.assign(rest.begin(), rest.begin() + robot.arm_joints);
   CheckPoseServo(robot.tree, params);
   return params;
-}
-
-// Pose and synergies in one list; synergies that are not configured are constants, those of the rest posture.
-std::vector<double> WithSynergies(std::vector<double> pose, const std::vector<double>& given,
-                                  const HandSynergies& synergies, std::span<const double> hand_rest, const char* key) {
-  std::vector<double> coordinates(static_cast<size_t>(synergies.Count()));
-  synergies.Project(hand_rest, coordinates);
-  if (!given.empty() && given.size() != coordinates.size())
-    throw InputError("task", key, std::to_string(given.size()) + " numbers",
-                     std::to_string(coordinates.size()) + ", one per synergy");
-  if (!given.empty()) coordinates = given;
-  pose.insert(pose.end(), coordinates.begin(), coordinates.end());
-  return pose;
 }
 
 class PalmPose final : public ActionMap {
@@ -73,7 +48,8 @@ class PalmPose final : public ActionMap {
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return static_cast<int>(joints_ + hand_ + kPose); }
 
-  void Begin(std::span<const double> q, std::span<double> memory) const override {
+  void Begin(std::span<const double> q, std::span<const double>, const ActionTuning&,
+             std::span<double> memory) const override {
     std::ranges::copy(q, memory.begin());
     std::ranges::copy(q.subspan(arm_), HandGoal(memory).begin());
     const Vec3 palm = FramePose(robot_.tree, q, robot_.palm).pos;
@@ -103,6 +79,11 @@ class PalmPose final : public ActionMap {
     std::ranges::copy(q, targets.begin());
   }
 
+  void Commanded(std::span<const double> memory, const CommandedMotion& out) const override {
+    std::copy_n(memory.begin(), out.q.size(), out.q.begin());
+    std::ranges::fill(out.qd, 0.0);
+    std::ranges::fill(out.qdd, 0.0);
+  }
   Vec3 PalmTarget(std::span<const double> memory) const override {
     const std::span<const double> goal = memory.subspan(joints_ + hand_, kPose);
     return {goal[0], goal[1], goal[2]};

@@ -1,6 +1,7 @@
 // The lists of tasks and action maps. A new one is added here and nowhere else; `Choice` in config.h names them too.
 #include "core/error.h"
 #include "envs/action_map.h"
+#include "envs/fabric_map.h"
 #include "envs/joint_targets.h"
 #include "envs/palm_pose.h"
 #include "envs/reach.h"
@@ -26,6 +27,7 @@ struct ActionMapEntry {
 constexpr ActionMapEntry kActionMaps[] = {
     {"palm_pose", &MakePalmPose},
     {"joint_targets", &MakeJointTargets},
+    {"fabric", &MakeFabricMap},
 };
 
 template <class Entries>

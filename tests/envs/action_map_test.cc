@@ -40,7 +40,7 @@ class ActionMapTest : public ::testing::Test {
   // Joint targets after `ticks` control ticks of one action.
   std::vector<double> Run(const ActionMap& map, const std::vector<float>& action, int ticks) const {
     std::vector<double> memory(static_cast<size_t>(map.MemorySize())), targets(robot_.qpos.size());
-    map.Begin(Home(), memory);
+    map.Begin(Home(), std::vector<double>(23), {}, memory);
     map.Accept(action, memory);
     for (int tick = 0; tick < ticks; ++tick) map.Tick(1.0 / 60, memory, targets);
     return targets;
@@ -89,7 +89,7 @@ TEST_F(ActionMapTest, PalmPoseArrivesWhereTheActionSays) {
   const ActionConfig config;
   const auto map = Make(config, robot_);
   std::vector<double> memory(static_cast<size_t>(map->MemorySize())), targets(23);
-  map->Begin(Home(), memory);
+  map->Begin(Home(), std::vector<double>(23), {}, memory);
   map->Accept(std::vector<float>{0.5f, -0.5f, 0.25f}, memory);
   const auto at = [&](size_t i, double a) {
     return config.palm_low[i] + 0.5 * (a + 1) * (config.palm_high[i] - config.palm_low[i]);
@@ -163,6 +163,68 @@ TEST_F(ActionMapTest, SizesThatDoNotFitTheRobotAreRefused) {
   config = {};
   config.synergies = testing::TemporaryFile("short_hand.yaml", "joints: 4\ndirections: [1, 0, 0, 0]\n");
   EXPECT_THROW(Make(config, robot_), InputError);
+}
+
+ActionConfig FabricConfig() {
+  ActionConfig config;
+  config.map = "fabric";
+  config.palm_low = {-1.2, -0.7, 0, -3.14, -0.785, 2.356};
+  config.palm_high = {0, 0.7, 1, -1.571, 0.785, 3.927};
+  return config;
+}
+
+TEST_F(ActionMapTest, FabricTakesElevenComponentsWithTheSynergyFilesRanges) {
+  const auto map = Make(FabricConfig(), robot_);
+  EXPECT_EQ(map->Size(), 11);
+}
+
+TEST_F(ActionMapTest, FabricMovesThePalmToItsTargetAndReportsItsMotion) {
+  const ActionConfig config = FabricConfig();
+  const auto map = Make(config, robot_);
+  std::vector<double> memory(static_cast<size_t>(map->MemorySize())), targets(23), q(23), qd(23), qdd(23);
+  map->Begin(Home(), std::vector<double>(23), {}, memory);
+  // x -0.6, y 0.14, z 0.6, orientation in the middle of its range.
+  map->Accept(std::vector<float>{0, 0.2f, 0.2f, 0, 0, 0, -0.5f, 0, 0, 0, 0}, memory);
+  EXPECT_LT(Norm(map->PalmTarget(memory) - Vec3{-0.6, 0.14, 0.6}), 1e-6);
+  std::vector<double> before = targets;
+  for (int tick = 0; tick < 300; ++tick) {
+    before = targets;
+    map->Tick(1.0 / 60, memory, targets);
+  }
+  const Transform palm = FramePose(robot_.tree, targets, robot_.palm);
+  EXPECT_LT(Norm(palm.pos - Vec3{-0.6, 0.14, 0.6}), 0.03);
+  map->Commanded(memory, {q, qd, qdd});
+  EXPECT_EQ(q, targets);
+  // Two fabric steps per tick: the last one's mean speed is what carried q over its half.
+  for (size_t j = 0; j < 23; ++j) EXPECT_NEAR(targets[j] - before[j], 2 * qd[j] / 60, 0.02);
+}
+
+TEST_F(ActionMapTest, FabricStaysWithinLimitsWhateverTheActions) {
+  const auto map = Make(FabricConfig(), robot_);
+  Rng rng = RandomStream(1, "actions").At(0, 0);
+  std::vector<double> memory(static_cast<size_t>(map->MemorySize())), targets(23);
+  map->Begin(Home(), std::vector<double>(23), {}, memory);
+  for (int tick = 0; tick < 600; ++tick) {
+    std::vector<float> action(11);
+    for (float& value : action) value = rng.Uniform(-1, 1);
+    if (tick % 20 == 0) map->Accept(action, memory);
+    map->Tick(1.0 / 60, memory, targets);
+    for (size_t j = 0; j < 23; ++j) {
+      EXPECT_GE(targets[j], robot_.tree.limits[j].lower);
+      EXPECT_LE(targets[j], robot_.tree.limits[j].upper);
+    }
+  }
+}
+
+TEST_F(ActionMapTest, FabricRefusesABodyFileOfAnotherRobot) {
+  ActionConfig config = FabricConfig();
+  config.fabric_body = testing::TemporaryFile("body.yaml", "links: [palm_lin]\noffsets: [0, 0, 0]\nradii: [0.1]\n");
+  try {
+    Make(config, robot_);
+    FAIL() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'palm_link'"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(ActionMapTest, EmptyRestMeansTheHomePosture) {

@@ -1,0 +1,33 @@
+#include "envs/action_parts.h"
+
+#include "core/error.h"
+
+namespace gripstream {
+
+std::vector<double> RestPosture(const ActionConfig& config, const RobotBinding& robot) {
+  const size_t joints = robot.qpos.size();
+  if (config.rest.empty()) {
+    std::vector<double> home;
+    for (const int address : robot.qpos) home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
+    return home;
+  }
+  if (config.rest.size() != joints)
+    throw InputError("task", "action.rest", std::to_string(config.rest.size()) + " numbers",
+                     std::to_string(joints) + ", one per joint, or none for the home posture");
+  return config.rest;
+}
+
+std::vector<double> WithSynergies(std::vector<double> pose, const std::vector<double>& given,
+                                  const HandSynergies& synergies, std::span<const double> hand_rest,
+                                  const std::string& key) {
+  std::vector<double> coordinates(static_cast<size_t>(synergies.Count()));
+  synergies.Project(hand_rest, coordinates);
+  if (!given.empty() && given.size() != coordinates.size())
+    throw InputError("task", key, std::to_string(given.size()) + " numbers",
+                     std::to_string(coordinates.size()) + ", one per synergy");
+  if (!given.empty()) coordinates = given;
+  pose.insert(pose.end(), coordinates.begin(), coordinates.end());
+  return pose;
+}
+
+}  // namespace gripstream

@@ -1,0 +1,114 @@
+#include "envs/fabric_map.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "control/fabric.h"
+#include "core/error.h"
+#include "envs/action_parts.h"
+#include "envs/action_ranges.h"
+#include "envs/synergy_table.h"
+
+namespace gripstream {
+namespace {
+
+constexpr size_t kPose = 6;
+constexpr size_t kGoal = 7;  // position and quaternion
+
+FabricBody ReadBody(const std::string& path) {
+  FabricBody body;
+  ConfigFile(path, std::vector<std::string>()).Read(body);
+  return body;
+}
+
+std::string BodyPath(const ActionConfig& config) {
+  return config.fabric_body.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/fabric_body.yaml" : config.fabric_body;
+}
+
+class FabricMap final : public ActionMap {
+ public:
+  FabricMap(const ActionConfig& config, const RobotBinding& robot)
+      : joints_(robot.qpos.size()),
+        arm_(static_cast<size_t>(robot.arm_joints)),
+        speed_(config.fabric.speed),
+        robot_(robot),
+        rest_(RestPosture(config, robot)),
+        table_(ReadSynergyTable(config.synergies, joints_ - arm_)),
+        synergies_(table_.Rows("task.action.synergies")),
+        ranges_(Ranges(config.palm_low, config.synergy_low, table_.low, "action.synergy_low"),
+                Ranges(config.palm_high, config.synergy_high, table_.high, "action.synergy_high"), "action.palm_low"),
+        model_(MakeFabricModel(robot.tree, robot.palm, robot.arm_joints, synergies_, rest_, config.fabric,
+                               ReadBody(BodyPath(config)), BodyPath(config))) {}
+
+  int Size() const override { return ranges_.Free(); }
+  int MemorySize() const override { return static_cast<int>(3 * joints_ + kGoal + Synergies() + 1); }
+
+  void Begin(std::span<const double> q, std::span<const double> qd, const ActionTuning& tuning,
+             std::span<double> memory) const override {
+    std::ranges::copy(q, memory.begin());
+    std::ranges::copy(qd, memory.subspan(joints_).begin());
+    std::ranges::fill(memory.subspan(2 * joints_, joints_), 0.0);
+    SetGoal(FramePose(robot_.tree, q, robot_.palm), memory);
+    synergies_.Project(q.subspan(arm_), SynergyGoal(memory));
+    memory.back() = tuning.fabric_damping;
+  }
+
+  void Accept(std::span<const float> action, std::span<double> memory) const override {
+    std::array<double, kPose + kMaxSynergies> values;
+    ranges_.Expand(action, std::span(values).first(ranges_.Size()));
+    SetGoal({{values[0], values[1], values[2]}, EulerZyx(values[3], values[4], values[5])}, memory);
+    std::copy_n(values.begin() + kPose, Synergies(), SynergyGoal(memory).begin());
+  }
+
+  void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const override {
+    const FabricTarget target{Goal(memory), SynergyGoal(memory).data(), memory.back()};
+    const int steps = std::max(1, static_cast<int>(std::lround(dt_s * speed_ / model_.dt_s)));
+    StepFabrics(model_, std::span(&target, 1), steps, memory.first(joints_), memory.subspan(joints_, joints_),
+                memory.subspan(2 * joints_, joints_));
+    std::ranges::copy(memory.first(joints_), targets.begin());
+  }
+
+  Vec3 PalmTarget(std::span<const double> memory) const override { return Goal(memory).pos; }
+
+  void Commanded(std::span<const double> memory, const CommandedMotion& out) const override {
+    std::ranges::copy(memory.first(joints_), out.q.begin());
+    std::ranges::copy(memory.subspan(joints_, joints_), out.qd.begin());
+    std::ranges::copy(memory.subspan(2 * joints_, joints_), out.qdd.begin());
+  }
+
+ private:
+  size_t Synergies() const { return static_cast<size_t>(synergies_.Count()); }
+  std::span<double> SynergyGoal(std::span<double> memory) const {
+    return memory.subspan(3 * joints_ + kGoal, Synergies());
+  }
+  void SetGoal(const Transform& pose, std::span<double> memory) const {
+    const double goal[kGoal] = {pose.pos.x, pose.pos.y, pose.pos.z, pose.quat.w, pose.quat.x, pose.quat.y, pose.quat.z};
+    std::ranges::copy(goal, memory.subspan(3 * joints_).begin());
+  }
+  Transform Goal(std::span<const double> memory) const {
+    const std::span<const double> g = memory.subspan(3 * joints_, kGoal);
+    return {{g[0], g[1], g[2]}, {g[3], g[4], g[5], g[6]}};
+  }
+  std::vector<double> Ranges(const std::vector<double>& pose, const std::vector<double>& given,
+                             const std::vector<double>& fitted, const char* key) const {
+    return WithSynergies(pose, given.empty() ? fitted : given, synergies_, std::span(rest_).subspan(arm_), key);
+  }
+
+  const size_t joints_, arm_;
+  const double speed_;
+  const RobotBinding& robot_;
+  const std::vector<double> rest_;
+  const SynergyTable table_;
+  const HandSynergies synergies_;
+  const ActionRanges ranges_;
+  const FabricModel model_;
+};
+
+}  // namespace
+
+std::unique_ptr<ActionMap> MakeFabricMap(const ActionConfig& config, const RobotBinding& robot) {
+  return std::make_unique<FabricMap>(config, robot);
+}
+
+}  // namespace gripstream
