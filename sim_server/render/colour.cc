@@ -66,26 +66,26 @@ Light LightOf(const mjvLight& light, const SceneJob& scene, const SceneView& vie
 
 }  // namespace
 
-ShadeJob ColourShader::Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb,
+ShadeJob ColourShader::Job(const SceneJob& job, const SceneView& scene, const View& view, uint8_t* rgb,
                            const ShadeScratch& scratch) const {
-  Light* lights = scratch.lights;
-  const Appearance own = view.appearance ? *view.appearance : Appearance{};
+  const Appearance own = scene.appearance ? *scene.appearance : Appearance{};
   const size_t count = look_.lights.size();
   for (size_t i = 0; i < count; ++i) {
-    lights[i] = LightOf(look_.lights[i], scene, view, look_.centre, own.lights ? own.lights + i : nullptr);
+    scratch.lights[i] = LightOf(look_.lights[i], job, scene, look_.centre, own.lights ? own.lights + i : nullptr);
   }
-  ShadeJob job = {};
-  job.materials = look_.materials.data();
-  job.own_materials = own.materials, job.own_slot = own.slot_of_geom;
-  job.lights = lights, job.light_count = static_cast<int>(count);
-  job.backdrop = own.backdrop, job.sky = look_.sky;
-  job.frames = scratch.frames, job.local_lights = scratch.local_lights;
-  job.rgb = rgb;
+  ShadeJob shade = {};
+  shade.materials = look_.materials.data();
+  shade.own_materials = own.materials, shade.own_slot = own.slot_of_geom;
+  shade.lights = scratch.lights, shade.light_count = static_cast<int>(count);
+  shade.backdrop = own.backdrop, shade.sky = look_.sky;
+  shade.frames = scratch.frames, shade.local_lights = scratch.local_lights;
+  shade.per_fx = 1.0f / view.fx, shade.per_fy = 1.0f / view.fy;
+  shade.rgb = rgb;
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j)
-      job.world_from_optical[3 * i + j] = static_cast<float>(scene.optical_from_world[3 * j + i]);
+      shade.world_from_optical[3 * i + j] = static_cast<float>(job.optical_from_world[3 * j + i]);
   }
-  return job;
+  return shade;
 }
 
 }  // namespace gripstream

@@ -1,8 +1,9 @@
 // Colour of a drawn image: a model's look, and an environment's own, made ready for the kernels.
 //
 // The lighting model is the one of MuJoCo's classic renderer (ambient, diffuse and Blinn-Phong specular light, spot
-// cones, attenuation, the headlight), but per pixel instead of per vertex and without shadows and reflections; see
-// docs/rendering.md. Lights on moving bodies need their poses in the SceneView.
+// cones, attenuation, the headlight), but per pixel instead of per vertex and without shadows and reflections;
+// translucent geoms are laid over in order of distance; see docs/rendering.md. Lights on moving bodies need their poses
+// in the SceneView.
 //
 // Immutable after construction; Job is safe from several threads and allocates nothing; nothing throws.
 #pragma once
@@ -29,8 +30,9 @@ class ColourShader {
   // Textures are kept in the library, which must outlive the shader.
   ColourShader(const mjModel& model, TextureLibrary* library) : look_(LookOf(model, library)) {}
 
-  // Of the view its lights' poses and its appearance count. Scratch, `rgb` and the shader must outlive the job.
-  ShadeJob Job(const SceneJob& scene, const SceneView& view, uint8_t* rgb, const ShadeScratch& scratch) const;
+  // Of the scene view its lights' poses and its appearance count. Scratch, `rgb` and the shader must outlive the job.
+  ShadeJob Job(const SceneJob& job, const SceneView& scene, const View& view, uint8_t* rgb,
+               const ShadeScratch& scratch) const;
   size_t Lights() const { return look_.lights.size(); }
 
  private:

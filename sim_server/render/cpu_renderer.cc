@@ -57,6 +57,7 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
   size_t most_geoms = 0, most_ids = 0, most_lights = 0;
+  bool layers = false;
   for (const mjModel* model : models) {
     ModelTable table;
     table.camera_id = FindCamera(*model, camera);
@@ -68,6 +69,8 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     if (config.colour) {
       most_ids = std::max(most_ids, static_cast<size_t>(model->ngeom));
       most_lights = std::max(most_lights, table.assets->shader->Lights());
+      for (const DrawnGeom& geom : table.assets->geoms) table.has_translucent |= geom.translucent;
+      layers = layers || table.has_translucent;
     }
     tables_[model] = table;
   }
@@ -80,6 +83,11 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     workspaces_[i].lights.resize(most_lights);
     workspaces_[i].frames.resize(most_ids);
     workspaces_[i].local_lights.resize(most_ids * most_lights);
+    if (!layers) continue;
+    workspaces_[i].layer_inverse.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].layer_geom.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].layer_triangle.resize(static_cast<size_t>(stride_) * height_);
+    workspaces_[i].layer_order.resize(most_geoms);
   }
 }
 
@@ -110,19 +118,34 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   const ModelTable& table = tables_.at(scene.model);
   const SceneJob job = JobOf(scene, table.camera_id, *table.assets);
   const View view = scene.intrinsics ? WithProjection(table.view, scene.intrinsics[table.camera_id]) : table.view;
-  const bool wants_points = targets.normals || targets.rgb;
-  const bool wants_ids = targets.segmentation || targets.bodies || wants_points;
+  const bool keeps_ids = targets.segmentation || targets.bodies || targets.normals;
+  const bool wants_ids = keeps_ids || targets.rgb, meshes = job.mesh_count > 0;
+  const bool layers = targets.rgb && workspace.layer_inverse.size() > 0 && table.has_translucent;
   const int64_t pixels = int64_t{width_} * height_;
-  const Canvas canvas = {workspace.inverse_depth.data(),
-                         wants_ids ? workspace.geom.data() : nullptr,
-                         wants_points && job.mesh_count > 0 ? workspace.triangle.data() : nullptr,
-                         workspace.vertices.data(),
-                         stride_,
-                         wants_ids || job.mesh_count > 0 ? height_ : band_rows_,
-                         workspace.surfaces.data(),
-                         targets.depth_u16.Image(image, pixels),
-                         targets.depth_f32.Image(image, pixels)};
-  kernels_.render(view, job, canvas);
+  Canvas canvas = {};
+  canvas.inverse_depth = workspace.inverse_depth.data();
+  canvas.geom = wants_ids ? workspace.geom.data() : nullptr;
+  canvas.triangle = (targets.normals || targets.rgb) && meshes ? workspace.triangle.data() : nullptr;
+  canvas.vertices = workspace.vertices.data();
+  canvas.stride = stride_;
+  canvas.band_rows = keeps_ids || meshes ? height_ : band_rows_;
+  canvas.surfaces = workspace.surfaces.data();
+  canvas.depth_u16 = targets.depth_u16.Image(image, pixels);
+  canvas.depth_f32 = targets.depth_f32.Image(image, pixels);
+  canvas.keeps_ids = keeps_ids;
+  if (layers) {
+    canvas.layer_inverse = workspace.layer_inverse.data();
+    canvas.layer_geom = workspace.layer_geom.data();
+    canvas.layer_triangle = workspace.layer_triangle.data();
+    canvas.layer_order = workspace.layer_order.data();
+  }
+  if (targets.rgb) {
+    const ShadeScratch scratch = {workspace.lights.data(), workspace.frames.data(), workspace.local_lights.data()};
+    const ShadeJob shade = table.assets->shader->Job(job, scene, view, targets.rgb.Image(image, 3 * pixels), scratch);
+    kernels_.render(view, job, canvas, &shade);
+  } else {
+    kernels_.render(view, job, canvas, nullptr);
+  }
   if (targets.segmentation) {
     for (int y = 0; y < height_; ++y) {
       std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,
@@ -138,11 +161,6 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
     }
   }
   if (targets.normals) WriteNormals(view, job, canvas, targets.normals.Image(image, 3 * pixels));
-  if (targets.rgb) {
-    const ShadeScratch scratch = {workspace.lights.data(), workspace.frames.data(), workspace.local_lights.data()};
-    const ShadeJob shade = table.assets->shader->Job(job, scene, targets.rgb.Image(image, 3 * pixels), scratch);
-    kernels_.shade(view, job, canvas, shade);
-  }
 }
 
 }  // namespace gripstream

@@ -29,6 +29,7 @@ class CpuRenderer : public BatchRenderer {
     int camera_id;
     View view;
     const ModelAssets* assets;
+    bool has_translucent = false;
   };
   // One thread's working image.
   struct Workspace {
@@ -40,6 +41,8 @@ class CpuRenderer : public BatchRenderer {
     std::vector<Light> lights;
     std::vector<ShadeFrame> frames;
     std::vector<LocalLight> local_lights;
+    std::vector<float> layer_inverse;
+    std::vector<int32_t> layer_geom, layer_triangle, layer_order;
     std::atomic_flag taken = ATOMIC_FLAG_INIT;
   };
 

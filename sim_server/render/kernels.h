@@ -42,26 +42,31 @@ struct SceneJob {
 // A thread's scratch memory and where one environment's images go.
 struct Canvas {
   float* inverse_depth;  // [rows, stride] 1/m; for every pixel the largest so far
-  int32_t* geom;         // [H, stride] whose it is, or null when not wanted
-  int32_t* triangle;     // [H, stride] which triangle of a mesh, -1 for other geoms; or null
+  int32_t* geom;         // [rows, stride] whose it is, or null when not wanted
+  int32_t* triangle;     // [rows, stride] which triangle of a mesh, -1 for other geoms; or null
   float* vertices;       // [5, the largest mesh's vertex_count]
   int stride;            // >= width + kRowPadding
-  int band_rows;         // rows of inverse_depth: a part of the image that fits the nearest cache, or all H
+  int band_rows;         // rows drawn at a time: a part of the image that fits the nearest cache, or all H
   Surface* surfaces;     // kMaxSurfacesPerGeom for every geom
   uint16_t* depth_u16;   // [H, W] multiples of kDepthQuantum_m, or null
   float* depth_f32;      // [H, W] m, or null
+  bool keeps_ids;        // whether geom and triangle are wanted afterwards, translucent geoms included
+  // The same again for one translucent geom at a time; null where colour is not wanted or all geoms are opaque.
+  float* layer_inverse;
+  int32_t* layer_geom;
+  int32_t* layer_triangle;
+  int32_t* layer_order;  // [geoms]
 };
 
 struct ShadeJob;  // shade.h
 
 struct RenderKernels {
   const char* name;
-  // Draws the scene and writes the depth images, for which translucent geoms do not count. With `geom` band_rows must
-  // be H, and it and inverse_depth hold the whole image afterwards; with meshes it should be H, else they are set up
-  // once per band.
-  void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas);
-  // Colours what `render` drew; the canvas must hold geoms and, of meshes, triangles.
-  void (*shade)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job);
+  // Draws the scene and writes the depth images, for which translucent geoms do not count, and with `shade`, which may
+  // be null, the colour image. With keeps_ids band_rows must be H, and the canvas holds the whole image afterwards;
+  // with meshes it should be H, else they are set up once per band. For colour the canvas must hold geoms and, of
+  // meshes, triangles.
+  void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob* shade);
 };
 
 // Those this machine can run, the fastest first. The last is plain C++.

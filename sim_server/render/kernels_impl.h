@@ -212,31 +212,89 @@ void SetUpAll(const View& view, const SceneJob& scene, bool translucent, Surface
   }
 }
 
-void Render(const View& view, const SceneJob& scene, const Canvas& canvas) {
-  SurfaceList list = {canvas.surfaces, 0};
-  SetUpAll(view, scene, false, &list);
+// How far a geom's centre is along the optical axis.
+double DistanceOf(const SceneJob& scene, int32_t id) {
+  double z = 0;
+  for (int i = 0; i < 3; ++i) {
+    z += scene.optical_from_world[6 + i] * (scene.geom_xpos[3 * id + i] - scene.camera_xpos[i]);
+  }
+  return z;
+}
+
+// The translucent geoms, the farthest first; planes, which have no middle, before all.
+int SortTranslucent(const SceneJob& scene, int32_t* order) {
+  int count = 0;
+  const auto is_before = [&](const DrawnGeom& a, int32_t id) {
+    const bool plane = GeomOf(scene, id).shape == Shape::kPlane;
+    if (plane || a.shape == Shape::kPlane) return a.shape == Shape::kPlane && !plane;
+    return DistanceOf(scene, a.id) > DistanceOf(scene, id);
+  };
+  for (int i = 0; i < scene.geom_count; ++i) {
+    if (!scene.geoms[i].translucent) continue;
+    int at = count++;
+    for (; at > 0 && is_before(scene.geoms[i], order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = scene.geoms[i].id;
+  }
+  return count;
+}
+
+PixelRow RowOf(const Band& band, int y) {
+  const int64_t at = int64_t{y - band.y0} * band.stride;
+  return {y, band.inverse + at, band.geom + at, band.triangle ? band.triangle + at : nullptr};
+}
+
+// Draws one translucent geom over what `opaque` shows and lays its colour over the image.
+void BlendGeom(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job,
+               const SurfaceList& surfaces, int32_t id, const Band& opaque) {
+  const Band layer = {opaque.y0,         opaque.y1,
+                      opaque.stride,     canvas.layer_inverse,
+                      canvas.layer_geom, opaque.triangle ? canvas.layer_triangle : nullptr};
+  const size_t pixels = static_cast<size_t>(opaque.y1 - opaque.y0) * static_cast<size_t>(opaque.stride);
+  memcpy(layer.inverse, opaque.inverse, pixels * sizeof(float));
+  memset(layer.geom, 0xFF, pixels * sizeof(int32_t));  // -1
+  for (int i = 0; i < surfaces.count; ++i) {
+    if (surfaces.surfaces[i].geom == id) DrawSurface(surfaces.surfaces[i], layer);
+  }
+  for (int i = 0; i < scene.mesh_count; ++i) {
+    if (scene.meshes[i].geom != id) continue;
+    int ids[kLanes];
+    for (int& same : ids) same = id;
+    DrawMesh(scene.meshes[i], ToCamera(scene, ids), view, canvas.vertices, layer);
+  }
+  for (int y = layer.y0; y < layer.y1; ++y) BlendRow(view, scene, job, RowOf(layer, y), id);
+}
+
+// The opaque geoms of a band, and its depth images.
+void DrawOpaque(const View& view, const SceneJob& scene, const Canvas& canvas, const SurfaceList& list,
+                const Band& band) {
   const bool plane_first = list.count > 0 && list.surfaces[0].kind == SurfaceKind::kPlane &&
                            list.surfaces[0].place.max_inverse_depth == kNoCut && !canvas.geom;
+  plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
+  for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
+  DrawMeshes(view, scene, false, canvas, band);
+  if (canvas.depth_u16 || canvas.depth_f32) Resolve(view, band, canvas);
+}
+
+void Render(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob* shade) {
+  SurfaceList opaque = {canvas.surfaces, 0};
+  SetUpAll(view, scene, false, &opaque);
+  SurfaceList translucent = {canvas.surfaces + opaque.count, 0};
+  if (canvas.keeps_ids || canvas.layer_inverse) SetUpAll(view, scene, true, &translucent);
+  const int layers = shade && canvas.layer_inverse ? SortTranslucent(scene, canvas.layer_order) : 0;
+  for (int i = 0; shade && i < scene.geom_count; ++i) shade->frames[scene.geoms[i].id].ready = false;
   for (int y = 0; y < view.height; y += canvas.band_rows) {
     const int end = y + canvas.band_rows < view.height ? y + canvas.band_rows : view.height;
     const Band band = {y, end, canvas.stride, canvas.inverse_depth, canvas.geom, canvas.triangle};
-    plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
-    for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
-    DrawMeshes(view, scene, false, canvas, band);
-    Resolve(view, band, canvas);
+    DrawOpaque(view, scene, canvas, opaque, band);
+    for (int row = y; shade && row < end; ++row) ShadeRow(view, scene, *shade, RowOf(band, row));
+    for (int i = 0; i < layers; ++i) {
+      BlendGeom(view, scene, canvas, *shade, translucent, canvas.layer_order[i], band);
+    }
+    if (!canvas.keeps_ids) continue;
+    for (int i = 0; i < translucent.count; ++i) DrawSurface(translucent.surfaces[i], band);
+    DrawMeshes(view, scene, true, canvas, band);
   }
   FinishStores();
-  if (!canvas.geom) return;
-  list.count = 0;
-  SetUpAll(view, scene, true, &list);
-  const Band all = {0, view.height, canvas.stride, canvas.inverse_depth, canvas.geom, canvas.triangle};
-  for (int i = 0; i < list.count; ++i) DrawSurface(list.surfaces[i], all);
-  DrawMeshes(view, scene, true, canvas, all);
-}
-
-void Shade(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job) {
-  for (int i = 0; i < scene.geom_count; ++i) job.frames[scene.geoms[i].id].ready = false;
-  for (int y = 0; y < view.height; ++y) ShadeRow(view, scene, canvas, job, y);
 }
 
 }  // namespace gripstream::GS_RENDER_ISA
@@ -246,6 +304,6 @@ namespace gripstream {
 #define GS_TEXT2(x) #x
 #define GS_TEXT(x) GS_TEXT2(x)
 extern const RenderKernels GS_RENDER_KERNELS;
-const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render, GS_RENDER_ISA::Shade};
+const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render};
 
 }  // namespace gripstream

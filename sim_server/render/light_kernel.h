@@ -17,7 +17,7 @@ struct Facet {
 GS_HOST_DEVICE inline Vec3 LocalNormal(const ShadeFrame& frame, const int32_t* triangle, Vec3 p) {
   const float* size = frame.geom->size;
   const Lanes sx(size[0]), sy(size[1]), sz(size[2]), zero(0.0f), one(1.0f);
-  const Lanes per_radius(1.0f / size[0]);
+  const Lanes per_radius(frame.per_radius);
   const auto sign = [&](Lanes x) { return Select(x < zero, Lanes(-1.0f), one); };
   switch (frame.geom->shape) {
     case Shape::kPlane:

@@ -13,9 +13,14 @@ namespace gripstream {
 // A texture and its halved images, each [face, height + 1, width + 1] texels with red, green and blue in the three low
 // bytes. What follows the last row and column is the first of a flat texture, which repeats, the last of a cube's face.
 inline constexpr int kMaxTextureLevels = 15;
+struct TextureLevel {
+  const uint32_t* texels;
+  int width, height;
+  float columns, rows;  // the same as width and height
+  float per_column, per_row;
+};
 struct TextureView {
-  const uint32_t* texels[kMaxTextureLevels];
-  int width[kMaxTextureLevels], height[kMaxTextureLevels];
+  TextureLevel levels[kMaxTextureLevels];
   int level_count;
   int face_count;  // 1, or 6 for a cube: +x -x +y -y +z -z
 };
@@ -71,6 +76,7 @@ struct ShadeFrame {
   const DrawnGeom* geom;
   const MeshJob* mesh;  // of meshes
   const Material* material;
+  float per_radius;  // 1 / the first size
   float eye[3];      // the camera in the geom's frame
   float axis[3][3];  // the geom's axes in the optical frame
 };
@@ -86,6 +92,7 @@ struct ShadeJob {
   ShadeFrame* frames;           // scratch, by geom id
   LocalLight* local_lights;     // scratch, [geom id, light]
   float world_from_optical[9];  // for the sky
+  float per_fx, per_fy;         // 1 / focal lengths
   uint8_t* rgb;                 // [H, W, 3]
 };
 

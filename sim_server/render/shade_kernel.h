@@ -37,6 +37,7 @@ GS_HOST_DEVICE inline void SetFrame(const SceneJob& scene, const ShadeJob& job, 
   frame.ready = true;
   frame.geom = &GeomOf(scene, id);
   frame.material = &MaterialOf(job, id);
+  frame.per_radius = 1.0f / frame.geom->size[0];
   frame.mesh = scene.meshes;
   if (frame.geom->shape == Shape::kMesh) {
     while (frame.mesh->geom != id) ++frame.mesh;
@@ -64,50 +65,57 @@ GS_HOST_DEVICE inline void SetFrame(const SceneJob& scene, const ShadeJob& job, 
 }
 
 // Directions of a strip's rays, z = 1.
-GS_HOST_DEVICE inline Vec3 RaysOf(const View& view, int x, int y) {
-  return {(Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f - view.cx)) * Lanes(1.0f / view.fx),
-          Lanes((static_cast<float>(y) + 0.5f - view.cy) / view.fy), 1.0f};
+GS_HOST_DEVICE inline Vec3 RaysOf(const View& view, const ShadeJob& job, int x, int y) {
+  return {(Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f - view.cx)) * Lanes(job.per_fx),
+          Lanes((static_cast<float>(y) + 0.5f - view.cy) * job.per_fy), 1.0f};
 }
 
 // The backdrop at a strip of pixels.
 GS_HOST_DEVICE inline Colour BackdropAt(const TextureView& t, const View& view, int x, int y) {
-  int level = 0;
-  while (level + 1 < t.level_count && t.width[level] >= 2 * view.width) ++level;
-  const float across = static_cast<float>(t.width[level]) / static_cast<float>(view.width);
-  const float down = static_cast<float>(t.height[level]) / static_cast<float>(view.height);
-  return LookFace(t, level, 0.0f, (Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f)) * Lanes(across) - Lanes(0.5f),
+  int i = 0;
+  while (i + 1 < t.level_count && t.levels[i].width >= 2 * view.width) ++i;
+  const TextureLevel& level = t.levels[i];
+  const float across = level.columns / static_cast<float>(view.width);
+  const float down = level.rows / static_cast<float>(view.height);
+  return LookFace(level, 0.0f, (Lanes::Iota() + Lanes(static_cast<float>(x) + 0.5f)) * Lanes(across) - Lanes(0.5f),
                   (static_cast<float>(y) + 0.5f) * down - 0.5f, false);
 }
 
 GS_HOST_DEVICE inline Colour SkyAt(const View& view, const ShadeJob& job, int x, int y) {
   if (job.backdrop) return BackdropAt(*job.backdrop, view, x, y);
   if (!job.sky) return {0.0f, 0.0f, 0.0f};
-  const Vec3 ray = RaysOf(view, x, y);
+  const Vec3 ray = RaysOf(view, job, x, y);
   const float* m = job.world_from_optical;
   const auto row = [&](int i) { return Lanes(m[i]) * ray.x + (Lanes(m[i + 1]) * ray.y + Lanes(m[i + 2])); };
   // MuJoCo's sky has its top at +z of the world, a cube map's at +y.
   return LookCube(*job.sky, {row(0), row(6), Lanes(0.0f) - row(3)});
 }
 
-// Pixels that show the same geom; level of detail is chosen per this many pixels, whatever kLanes is.
+// One row of a band.
+struct PixelRow {
+  int y;
+  const float* inverse;
+  const int32_t* geom;
+  const int32_t* triangle;  // or null
+};
+
+// Level of detail is chosen per this many pixels, whatever kLanes is.
 inline constexpr int kDetailPixels = 16;
 
 // How wide a pixel is where the first pixel of the group shows the geom.
-GS_HOST_DEVICE inline float PixelWidth(const View& view, const int32_t* geoms, const float* inverse, int x,
-                                       int32_t id) {
+GS_HOST_DEVICE inline float PixelWidth(const ShadeJob& job, const PixelRow& row, int x, int32_t id) {
   int first = x / kDetailPixels * kDetailPixels;
-  while (geoms[first] != id) ++first;
-  return 1.0f / (inverse[first] * view.fx);
+  while (row.geom[first] != id) ++first;
+  return job.per_fx / row.inverse[first];
 }
 
-// The colour of geom `id` over the strip at (x, y); `geoms`, `inverse`, `triangles` are the rows' of the canvas.
-GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene, const ShadeJob& job, int x, int y,
-                                        int32_t id, const int32_t* geoms, const float* inverse,
-                                        const int32_t* triangles) {
+// The colour of geom `id` over the strip at x.
+GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene, const ShadeJob& job,
+                                        const PixelRow& row, int x, int32_t id) {
   if (!job.frames[id].ready) SetFrame(scene, job, id);
   const ShadeFrame& frame = job.frames[id];
-  const Vec3 ray = RaysOf(view, x, y);
-  const Lanes depth = Lanes(1.0f) / Lanes::Load(inverse + x);
+  const Vec3 ray = RaysOf(view, job, x, row.y);
+  const Lanes depth = Lanes(1.0f) / Lanes::Load(row.inverse + x);
   const auto along = [&](int i) {
     return depth * (Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2])));
   };
@@ -115,19 +123,24 @@ GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene,
   int32_t triangle[kLanes] = {};
   if (frame.geom->shape == Shape::kMesh) {
     // Other lanes' triangles are not this mesh's.
-    for (int i = 0; i < kLanes; ++i) triangle[i] = geoms[x + i] == id ? triangles[x + i] : 0;
+    for (int i = 0; i < kLanes; ++i) triangle[i] = row.geom[x + i] == id ? row.triangle[x + i] : 0;
   }
   Facet facet = {ToVec(frame.eye) + sight, sight, Lanes(-1.0f) * Unit(sight)};
   facet.normal = LocalNormal(frame, triangle, facet.point);
   const Material& m = *frame.material;
   const Colour lit = LightOn(facet, job, job.local_lights + id * job.light_count, m);
   if (!m.texture) return lit;
-  return lit * TextureAt(m, facet.point, facet.normal, PixelWidth(view, geoms, inverse, x, id));
+  return lit * TextureAt(m, facet.point, facet.normal, PixelWidth(job, row, x, id));
+}
+
+GS_HOST_DEVICE inline Colour AtMostOne(Colour c) {
+  const auto clamp = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)); };
+  return {clamp(c.r), clamp(c.g), clamp(c.b)};
 }
 
 GS_HOST_DEVICE inline Colour ToBytes(Colour c) {
-  const auto to_byte = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)) * Lanes(255.0f) + Lanes(0.5f); };
-  return {to_byte(c.r), to_byte(c.g), to_byte(c.b)};
+  const Lanes half(0.5f);
+  return Lanes(255.0f) * AtMostOne(c) + Colour{half, half, half};
 }
 
 // Writes the first `count` lanes.
@@ -139,23 +152,44 @@ GS_HOST_DEVICE inline void StoreStrip(uint8_t* out, Colour c, int count) {
   memcpy(out, part, static_cast<size_t>(3 * count));
 }
 
-inline void ShadeRow(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob& job, int y) {
-  const int64_t row = int64_t{y} * canvas.stride;
-  const int32_t* geoms = canvas.geom + row;
-  uint8_t* out = job.rgb + int64_t{3} * y * view.width;
+inline void ShadeRow(const View& view, const SceneJob& scene, const ShadeJob& job, const PixelRow& row) {
+  uint8_t* out = job.rgb + int64_t{3} * row.y * view.width;
   for (int x = 0; x < view.width; x += kLanes) {
     uint32_t left = Bits(FirstLanes(view.width - x));
     Colour strip = {0.0f, 0.0f, 0.0f};
     while (left) {
-      const int32_t id = geoms[x + FirstOf(left)];
-      const LaneMask mine = Equal(geoms + x, id);
-      const Colour colour = id < 0 ? SkyAt(view, job, x, y)
-                                   : GeomColour(view, scene, job, x, y, id, geoms, canvas.inverse_depth + row,
-                                                canvas.triangle ? canvas.triangle + row : nullptr);
+      const int32_t id = row.geom[x + FirstOf(left)];
+      const LaneMask mine = Equal(row.geom + x, id);
+      const Colour colour = id < 0 ? SkyAt(view, job, x, row.y) : GeomColour(view, scene, job, row, x, id);
       strip = Select(mine, colour, strip);
       left &= ~Bits(mine);
     }
     StoreStrip(out + int64_t{3} * x, strip, view.width - x);
+  }
+}
+
+// A strip of what was written, 0 to 1.
+inline Colour LoadStrip(const uint8_t* rgb, int count) {
+  float channel[3][kLanes] = {};
+  for (int i = 0; i < kLanes && i < count; ++i) {
+    for (int c = 0; c < 3; ++c) channel[c][i] = static_cast<float>(rgb[3 * i + c]);
+  }
+  return Lanes(1.0f / 255) * Colour{Lanes::Load(channel[0]), Lanes::Load(channel[1]), Lanes::Load(channel[2])};
+}
+
+// Lays the translucent geom `id` over a row, where the row shows it. Of closed shapes MuJoCo shows the far side through
+// the near one, lit from the same side: two layers of nearly the same colour.
+inline void BlendRow(const View& view, const SceneJob& scene, const ShadeJob& job, const PixelRow& row, int32_t id) {
+  const float layer = MaterialOf(job, id).alpha;
+  const float alpha = GeomOf(scene, id).shape == Shape::kPlane ? layer : layer * (2 - layer);
+  uint8_t* out = job.rgb + int64_t{3} * row.y * view.width;
+  for (int x = 0; x < view.width; x += kLanes) {
+    const LaneMask mine = Equal(row.geom + x, id) & FirstLanes(view.width - x);
+    if (!Bits(mine)) continue;
+    const Colour above = GeomColour(view, scene, job, row, x, id);
+    const Colour below = LoadStrip(out + int64_t{3} * x, view.width - x);
+    const Colour shown = Lanes(alpha) * AtMostOne(above) + Lanes(1.0f - alpha) * below;
+    StoreStrip(out + int64_t{3} * x, Select(mine, shown, below), view.width - x);
   }
 }
 

@@ -56,15 +56,14 @@ void Texture::AddLevel(int width, int height, const std::vector<uint32_t>& texel
     }
   }
   levels_.push_back(std::move(padded));
-  view_.texels[view_.level_count] = levels_.back().data();
-  view_.width[view_.level_count] = width;
-  view_.height[view_.level_count] = height;
-  ++view_.level_count;
+  const float columns = static_cast<float>(width), rows = static_cast<float>(height);
+  view_.levels[view_.level_count++] = {levels_.back().data(), width, height, columns, rows, 1 / columns, 1 / rows};
 }
 
 // Of the last level.
 std::vector<uint32_t> Texture::Halved(const std::vector<uint32_t>& texels) const {
-  const int from_width = view_.width[view_.level_count - 1], from_height = view_.height[view_.level_count - 1];
+  const TextureLevel& last = view_.levels[view_.level_count - 1];
+  const int from_width = last.width, from_height = last.height;
   const int width = std::max(1, from_width / 2), height = std::max(1, from_height / 2);
   std::vector<uint32_t> halved;
   for (int face = 0; face < view_.face_count; ++face) {

@@ -13,39 +13,40 @@ struct TexelPair {
   Lanes first, weight;
 };
 
-GS_HOST_DEVICE inline TexelPair Neighbours(Lanes x, int size, bool repeat) {
-  const Lanes n(static_cast<float>(size)), last(static_cast<float>(size - 1)), zero(0.0f);
+GS_HOST_DEVICE inline TexelPair Neighbours(Lanes x, float size, float per_size, bool repeat) {
+  const Lanes last(size - 1), zero(0.0f);
   if (!repeat) {
     const Lanes held = Min(Max(x, zero), last), whole = Trunc(held);
     return {whole, held - whole};
   }
-  const Lanes whole = Floor(x), per_size(1.0f / static_cast<float>(size));
-  return {Min(Max(whole - n * Floor((whole + Lanes(0.5f)) * per_size), zero), last), x - whole};
+  const Lanes whole = Floor(x);
+  const Lanes turns = Floor((whole + Lanes(0.5f)) * Lanes(per_size));
+  return {Min(Max(whole - Lanes(size) * turns, zero), last), x - whole};
 }
 
 // Bilinear at texel coordinates (x, y) of one face.
-GS_HOST_DEVICE inline Colour LookFace(const TextureView& t, int level, Lanes face, Lanes x, Lanes y, bool repeat) {
-  const int width = t.width[level], height = t.height[level];
-  const TexelPair column = Neighbours(x, width, repeat), row = Neighbours(y, height, repeat);
+GS_HOST_DEVICE inline Colour LookFace(const TextureLevel& t, Lanes face, Lanes x, Lanes y, bool repeat) {
+  const TexelPair column = Neighbours(x, t.columns, t.per_column, repeat);
+  const TexelPair row = Neighbours(y, t.rows, t.per_row, repeat);
   // Rows and columns are stored with one more, so that what follows lies beside.
-  const Lanes stride(static_cast<float>(width + 1));
-  const Lanes above = (face * Lanes(static_cast<float>(height + 1)) + row.first) * stride + column.first;
+  const Lanes stride(t.columns + 1);
+  const Lanes above = (face * Lanes(t.rows + 1) + row.first) * stride + column.first;
   const Lanes low = row.weight * Lanes(1.0f / 255), high = Lanes(1.0f / 255) - low;
   const Lanes low_right = low * column.weight, high_right = high * column.weight;
   const Lanes low_left = low - low_right, high_left = high - high_right;
   Lanes sum[3] = {0.0f, 0.0f, 0.0f}, left[3] = {0.0f, 0.0f, 0.0f}, right[3] = {0.0f, 0.0f, 0.0f};
-  GatherTexels(t.texels[level], above, left, right);
+  GatherTexels(t.texels, above, left, right);
   for (int c = 0; c < 3; ++c) sum[c] = high_left * left[c] + high_right * right[c];
-  GatherTexels(t.texels[level], above + stride, left, right);
+  GatherTexels(t.texels, above + stride, left, right);
   for (int c = 0; c < 3; ++c) sum[c] = sum[c] + (low_left * left[c] + low_right * right[c]);
   return {sum[0], Lanes(1.0f / 256) * sum[1], Lanes(1.0f / 65536) * sum[2]};
 }
 
 // One face of a cube map, at coordinates in units of half a face from its middle.
 GS_HOST_DEVICE inline Colour LookOnFace(const TextureView& t, Lanes face, Lanes s, Lanes v, Lanes largest) {
-  const float half = 0.5f * static_cast<float>(t.width[0]);
+  const float half = 0.5f * t.levels[0].columns;
   const Lanes scale = Lanes(half) / Max(largest, Lanes(1e-30f)), middle(half - 0.5f);
-  return LookFace(t, 0, face, s * scale + middle, v * scale + middle, false);
+  return LookFace(t.levels[0], face, s * scale + middle, v * scale + middle, false);
 }
 
 // The usual convention of cube maps: the face of the largest coordinate, then the two others over it.
@@ -72,10 +73,10 @@ GS_HOST_DEVICE inline Colour LookCube(const TextureView& t, Vec3 d) {
 // Texels across a pixel by the side that a slant does not stretch, which is as sharp as anisotropic filters make it.
 GS_HOST_DEVICE inline int LevelOf(const Material& m, float pixel_m) {
   const TextureView& t = *m.texture;
-  const auto squared_texels = [](const float row[3], int size) {
-    return (row[0] * row[0] + row[1] * row[1]) * static_cast<float>(size) * static_cast<float>(size);
+  const auto squared_texels = [](const float row[3], float size) {
+    return (row[0] * row[0] + row[1] * row[1]) * size * size;
   };
-  const float across = squared_texels(m.across, t.width[0]), down = squared_texels(m.down, t.height[0]);
+  const float across = squared_texels(m.across, t.levels[0].columns), down = squared_texels(m.down, t.levels[0].rows);
   float squared = pixel_m * pixel_m * (across < down ? across : down);
   int level = 0;
   for (; squared > 2.0f && level + 1 < t.level_count; squared *= 0.25f) ++level;
@@ -95,11 +96,11 @@ GS_HOST_DEVICE inline Colour TextureAt(const Material& m, Vec3 local, Vec3 norma
     p = Select(x_most, local.y, local.x);
     q = Select(x_most, local.z, Select(y_over_z, local.z, local.y));
   }
-  const int level = LevelOf(m, pixel_m);
-  const float width = static_cast<float>(t.width[level]), height = static_cast<float>(t.height[level]);
-  const Lanes u = Lanes(width * m.across[0]) * p + Lanes(width * m.across[1]) * q;
-  const Lanes v = Lanes(height * m.down[0]) * p + Lanes(height * m.down[1]) * q;
-  return LookFace(t, level, 0.0f, u + Lanes(width * m.across[2] - 0.5f), v + Lanes(height * m.down[2] - 0.5f), true);
+  const TextureLevel& level = t.levels[LevelOf(m, pixel_m)];
+  const float w = level.columns, h = level.rows;
+  const Lanes u = Lanes(w * m.across[0]) * p + Lanes(w * m.across[1]) * q + Lanes(w * m.across[2] - 0.5f);
+  const Lanes v = Lanes(h * m.down[0]) * p + Lanes(h * m.down[1]) * q + Lanes(h * m.down[2] - 0.5f);
+  return LookFace(level, 0.0f, u, v, true);
 }
 
 }  // namespace gripstream::GS_RENDER_ISA
