@@ -24,7 +24,11 @@ target_compile_options(gripstream_warnings INTERFACE
 # Contracting a*b+c to one rounding would make results depend on the instruction set, and so on the machine.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 
-if(GRIPSTREAM_SANITIZE)
+if(GRIPSTREAM_FUZZ)
+  # Every branch counted for libFuzzer, under the sanitizers (clang only; tools/fuzz.sh).
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+elseif(GRIPSTREAM_SANITIZE)
   # GCC's own manual: with sanitizers this warning has false alarms (here inside std::regex).
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined>

@@ -127,6 +127,25 @@ TEST_P(Protocol, MessagesOutOfPlaceAreErrorsThatNameTheSimulator) {
   EXPECT_THAT(word(truncated), HasSubstr("malformed"));
 }
 
+TEST_P(Protocol, ReplayedAndOversizedMessagesAreRefused) {
+  const auto word = [&](const std::vector<std::byte>& frame) {
+    return LearnersWord(config_, layout_, shape_, [&](HandSimulator& hand) { hand.Line().Send(frame, {}, Soon()); });
+  };
+  EXPECT_THAT(word(Encode(JoinFor(0, 4, "again"))), HasSubstr("malformed"));
+  std::vector<std::byte> oversized(sizeof(FrameHeader) + kMaxBody_bytes + 1);
+  FrameHeader header;
+  header.kind = static_cast<uint16_t>(MessageKind::kLeave);
+  header.body_bytes = kMaxBody_bytes + 1;
+  std::memcpy(oversized.data(), &header, sizeof(header));
+  EXPECT_THAT(word(oversized), HasSubstr("malformed"));
+  std::vector<std::byte> boasting = Encode(StateMessage{});
+  header.kind = static_cast<uint16_t>(MessageKind::kState);
+  header.body_bytes = 0;
+  header.payload_bytes = kMaxPayload_bytes + 1;
+  std::memcpy(boasting.data(), &header, sizeof(header));
+  EXPECT_THAT(word(boasting), HasSubstr("malformed"));
+}
+
 TEST_P(Protocol, HeartbeatsNobodyReadsLeaveRoomForRecords) {
   const std::unique_ptr<LearnerHub> hub = MakeLearnerHub(config_);
   HandSimulator hand(config_, layout_, shape_);
