@@ -106,6 +106,8 @@ class RandomStream {
   RandomStream(uint64_t seed, std::string_view name) : key_(MixBits(MixBits(seed) ^ HashName(name))) {}
   // `index` is usually the global environment id, `step` an episode or step number.
   Rng At(uint32_t index, uint64_t step) const { return Rng(key_, index, step); }
+  // For kernels that make their own blocks.
+  uint64_t Key() const { return key_; }
 
  private:
   uint64_t key_;

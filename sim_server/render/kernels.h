@@ -58,7 +58,9 @@ struct Canvas {
   int32_t* layer_order;  // [geoms]
 };
 
-struct ShadeJob;  // shade.h
+struct ShadeJob;     // shade.h
+struct NoiseJob;     // noise_job.h
+struct NoiseCanvas;  // the same
 
 struct RenderKernels {
   const char* name;
@@ -67,6 +69,8 @@ struct RenderKernels {
   // with meshes it should be H, else they are set up once per band. For colour the canvas must hold geoms and, of
   // meshes, triangles.
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob* shade);
+  // Lays the noise of the first two stages over an image; returns how many speckles and sticks start in it.
+  int (*noise)(const NoiseJob& job, const NoiseCanvas& canvas);
 };
 
 // Those this machine can run, the fastest first. The last is plain C++.

@@ -7,6 +7,7 @@
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/lanes.h"
 #include "sim_server/render/mesh_kernel.h"
+#include "sim_server/render/noise_image.h"
 #include "sim_server/render/shade_kernel.h"
 #include "sim_server/render/surface_columns.h"
 #include "sim_server/render/surface_setup.h"
@@ -304,6 +305,6 @@ namespace gripstream {
 #define GS_TEXT2(x) #x
 #define GS_TEXT(x) GS_TEXT2(x)
 extern const RenderKernels GS_RENDER_KERNELS;
-const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render};
+const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render, GS_RENDER_ISA::NoiseImage};
 
 }  // namespace gripstream

@@ -8,7 +8,6 @@
 
 #include "core/error.h"
 #include "sim_server/render/config.h"
-#include "sim_server/render/depth_noise_pixel.h"
 
 namespace gripstream {
 namespace {
@@ -176,17 +175,72 @@ TEST(DepthNoise, RefusesAnEmptyRange) {
   EXPECT_THROW(DepthNoise(config, 1, kProjection, kWidth, kHeight, 1), InputError);
 }
 
-TEST(DrawNormals, HasMeanZeroAndVarianceOne) {
-  double sum = 0, squares = 0;
-  const int count = 20000;
-  for (int i = 0; i < count; ++i) {
-    Rng rng = RandomStream(3, "normals").At(static_cast<uint32_t>(i), 0);
-    const noise::TwoNormals n = noise::DrawNormals(rng);
-    sum += n.first + n.second;
-    squares += n.first * n.first + n.second * n.second;
+// A slope with a step, a hole and noise of every kind, of a size that is no multiple of any strip.
+std::vector<uint16_t> Bumpy(int width, int height) {
+  std::vector<uint16_t> depth(static_cast<size_t>(width) * height);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const bool hole = x / 5 == 3 && y / 5 == 2;
+      depth[static_cast<size_t>(y) * width + x] =
+          static_cast<uint16_t>(hole ? 0 : (x > width / 2 ? 9000 : 6000) + 20 * x + 35 * y);
+    }
   }
-  EXPECT_NEAR(sum / (2 * count), 0, 0.02);
-  EXPECT_NEAR(squares / (2 * count), 1, 0.03);
+  return depth;
+}
+
+TEST(DepthNoise, GivesTheSameBitsOnEveryInstructionSet) {
+  for (const auto& [width, height] : {std::pair{75, 50}, {16, 3}, {1, 1}, {3, 40}}) {
+    for (const double jitter : {0.5, 10.0}) {
+      DepthNoiseConfig config;
+      config.enabled = true;
+      config.jitter_px = jitter;
+      config.stick = config.speckle = 0.01;
+      const uint32_t env = 7;
+      const uint64_t step = 123456789012;
+      std::vector<uint16_t> expected;
+      for (const RenderKernels& kernels : AvailableKernels()) {
+        std::vector<uint16_t> depth = Bumpy(width, height);
+        DepthNoise(config, 3, kProjection, width, height, 1, kernels).Apply(depth.data(), {&env, 1}, {&step, 1});
+        if (expected.empty()) expected = depth;
+        EXPECT_EQ(depth, expected) << kernels.name << " " << width << "x" << height;
+      }
+      EXPECT_NE(expected, Bumpy(width, height));
+    }
+  }
+}
+
+TEST(DepthNoise, OfNeighboursOrOfSuccessiveStepsIsNotCorrelated) {
+  DepthNoiseConfig config = Quiet();
+  config.normal_sigma_m = 0.01;
+  const std::vector<uint16_t> a = Apply(config, Wall(9000, 4)), b = Apply(config, Wall(9000, 4), 1, 1, 0, 1);
+  const auto correlation = [&](size_t offset, const std::vector<uint16_t>& other) {
+    double sum = 0;
+    for (size_t i = 0; i + offset < a.size(); ++i) sum += (a[i] - 9000.0) * (other[i + offset] - 9000.0);
+    return sum / static_cast<double>(a.size()) / (100.0 * 100.0);
+  };
+  EXPECT_NEAR(correlation(0, a), 1, 0.05);
+  for (const size_t offset : {size_t{1}, size_t{kWidth}, kPixels}) EXPECT_NEAR(correlation(offset, a), 0, 0.04);
+  EXPECT_NEAR(correlation(0, b), 0, 0.04);
+}
+
+TEST(DepthNoise, ShiftsLessAlongTheAxisWhereTheSurfaceIsSlanted) {
+  // Seen under 60 degrees from its normal: half of the shift goes along the axis.
+  DepthNoiseConfig config = Quiet();
+  config.normal_sigma_m = 0.002, config.edge_m = 1;
+  std::vector<uint16_t> slope = Wall(0, 4);
+  const auto depth_at = [](size_t i) {
+    const double ray = (static_cast<double>(i % kWidth) + 0.5 - 32) / 60;
+    return 8000 / (1 - std::sqrt(3.0) * ray);  // the plane z - sqrt(3) x = 0.8 m
+  };
+  for (size_t i = 0; i < slope.size(); ++i) slope[i] = static_cast<uint16_t>(std::clamp(depth_at(i), 5000.0, 13000.0));
+  const std::vector<uint16_t> noisy = Apply(config, slope);
+  double sum = 0;
+  int count = 0;
+  for (size_t i = 0; i < slope.size(); ++i) {
+    if (i % kWidth < 30 || i % kWidth > 33) continue;
+    sum += std::pow(noisy[i] - slope[i], 2), ++count;
+  }
+  EXPECT_NEAR(std::sqrt(sum / count), 10, 0.7);  // of 20 quanta
 }
 
 }  // namespace
