@@ -90,8 +90,10 @@ void EnvImages::Prepare(Pass& pass, uint64_t seed, int threads) {
   const mjModel& model = *models_.front();
   const Projection projection =
       ProjectionOf(model, FindCamera(model, pass.camera), pass.config.width, pass.config.height);
-  pass.noise = std::make_unique<DepthNoise>(config_.noise, MixBits(seed ^ HashName(pass.camera)), projection,
-                                            pass.config.width, pass.config.height, threads);
+  const uint64_t noise_seed = MixBits(seed ^ HashName(pass.camera));
+  if (pass.renderer->TakeDepthNoise(config_.noise, noise_seed)) return;
+  pass.noise = std::make_unique<DepthNoise>(config_.noise, noise_seed, projection, pass.config.width,
+                                            pass.config.height, threads);
 }
 
 EnvImages::~EnvImages() = default;
@@ -158,7 +160,11 @@ void EnvImages::Render(const EnvBatch& envs, int first, const Layout& layout, st
   NoteMoments(envs);
   for (const Pass& pass : passes_) {
     views_.clear();
-    for (int i = 0; i < envs.Envs(); ++i) views_.push_back(looks_->Of(first + i, pass.seen, ViewOf(envs, i)));
+    for (int i = 0; i < envs.Envs(); ++i) {
+      views_.push_back(looks_->Of(first + i, pass.seen, ViewOf(envs, i)));
+      views_.back().noise_env = moment_envs_[static_cast<size_t>(i)];
+      views_.back().noise_step = moment_steps_[static_cast<size_t>(i)];
+    }
     const RenderTargets targets = TargetsOf(pass, layout, record);
     pass.renderer->Render(views_, targets);
     if (pass.noise) pass.noise->Apply(targets.depth_u16, moment_envs_, moment_steps_);

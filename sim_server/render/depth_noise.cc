@@ -23,11 +23,6 @@ float Quanta(double depth_m) {
   return F(std::rint(depth_m / kDepthQuantum_m));
 }
 
-// 24 bits of environment and 40 of step name the moment.
-uint64_t MomentOf(uint32_t env_id, uint64_t step) {
-  return uint64_t{env_id} << 40 | (step & 0xFF'FFFF'FFFFu);
-}
-
 NoiseJob ShapeOf(const DepthNoiseConfig& c, uint64_t seed, const Projection& p, int width, int height) {
   NoiseJob job = {};
   job.width = width, job.height = height;
@@ -68,16 +63,19 @@ NoiseJobs::NoiseJobs(const DepthNoiseConfig& config, uint64_t seed, const Projec
   }
 }
 
-NoiseJob NoiseJobs::Shape(uint32_t env_id, uint64_t step) const {
+uint64_t NoiseJobs::Moment(uint32_t env_id, uint64_t step) {
+  return uint64_t{env_id} << 40 | (step & 0xFF'FFFF'FFFFu);
+}
+
+NoiseJob NoiseJobs::Shape(uint64_t moment) const {
   NoiseJob job = shape_;
-  const uint64_t moment = MomentOf(env_id, step);
   job.moment[0] = static_cast<uint32_t>(moment), job.moment[1] = static_cast<uint32_t>(moment >> 32);
   return job;
 }
 
-noise::ScatterJob NoiseJobs::Scatter(uint32_t env_id, uint64_t step) const {
+noise::ScatterJob NoiseJobs::Scatter(uint64_t moment) const {
   noise::ScatterJob job = scatter_;
-  job.moment = MomentOf(env_id, step);
+  job.moment = moment;
   return job;
 }
 
@@ -89,7 +87,7 @@ DepthNoise::DepthNoise(const DepthNoiseConfig& config, uint64_t seed, const Proj
       pixels_(static_cast<int64_t>(width) * height),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
-  const int border = static_cast<int>(jobs_.Shape(0, 0).border_px);
+  const int border = static_cast<int>(jobs_.Shape(0).border_px);
   clean_stride_ = width + 2 * border + kStrip;
   row_stride_ = width + 2 * kStrip;
   for (int i = 0; i < threads; ++i) {
@@ -106,16 +104,18 @@ void DepthNoise::Apply(ImageTarget<uint16_t> depth, std::span<const uint32_t> en
   parallel_(static_cast<int>(env_ids.size()), 1, [&](int begin, int end) {
     int mine = 0;  // at most as many bodies run as there are workspaces
     while (workspaces_[mine].taken.test_and_set(std::memory_order_acquire)) mine = (mine + 1) % parallel_.Threads();
-    for (int i = begin; i < end; ++i) ApplyOne(depth.Image(i, pixels_), env_ids[i], steps[i], workspaces_[mine]);
+    for (int i = begin; i < end; ++i) {
+      ApplyOne(depth.Image(i, pixels_), NoiseJobs::Moment(env_ids[i], steps[i]), workspaces_[mine]);
+    }
     workspaces_[mine].taken.clear(std::memory_order_release);
   });
 }
 
-void DepthNoise::ApplyOne(uint16_t* depth, uint32_t env_id, uint64_t step, Workspace& workspace) const {
+void DepthNoise::ApplyOne(uint16_t* depth, uint64_t moment, Workspace& workspace) const {
   const NoiseCanvas canvas = {workspace.clean.data(),   clean_stride_, workspace.rows.data(), row_stride_,
                               workspace.sources.data(), depth};
-  const int sources = kernels_.noise(jobs_.Shape(env_id, step), canvas);
-  const noise::ScatterJob job = jobs_.Scatter(env_id, step);
+  const int sources = kernels_.noise(jobs_.Shape(moment), canvas);
+  const noise::ScatterJob job = jobs_.Scatter(moment);
   const noise::Scatter scatter = {job, depth};
   for (int i = 0; i < sources; ++i) scatter.Draw(canvas.sources[i]);
 }

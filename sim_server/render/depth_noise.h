@@ -29,13 +29,15 @@
 
 namespace gripstream {
 
-// The settings as the kernels take them, for one environment's step.
+// The settings as the kernels take them.
 class NoiseJobs {
  public:
   // InputError when the range is empty.
   NoiseJobs(const DepthNoiseConfig& config, uint64_t seed, const Projection& projection, int width, int height);
-  NoiseJob Shape(uint32_t env_id, uint64_t step) const;
-  noise::ScatterJob Scatter(uint32_t env_id, uint64_t step) const;
+  // Environment and step in one number, as the jobs take them.
+  static uint64_t Moment(uint32_t env_id, uint64_t step);
+  NoiseJob Shape(uint64_t moment) const;
+  noise::ScatterJob Scatter(uint64_t moment) const;
 
  private:
   NoiseJob shape_;
@@ -60,7 +62,7 @@ class DepthNoise {
     std::atomic_flag taken = ATOMIC_FLAG_INIT;
   };
 
-  void ApplyOne(uint16_t* depth, uint32_t env_id, uint64_t step, Workspace& workspace) const;
+  void ApplyOne(uint16_t* depth, uint64_t moment, Workspace& workspace) const;
 
   bool enabled_;
   NoiseJobs jobs_;

@@ -25,7 +25,8 @@ GS_HOST_DEVICE NoiseBlock<A, B, C, D> BlockOf(A x0, B x1, C x2, D x3) {
 
 template <class A, class B, class C, class D>
 GS_HOST_DEVICE auto PhiloxRound(const NoiseBlock<A, B, C, D>& c, int round, const uint32_t key[2]) {
-  const auto first = MultiplyWide(0xD2511F53u, c.x0), second = MultiplyWide(0xCD9E8D57u, c.x2);
+  const auto first = MultiplyWide(0xD2511F53u, c.x0);
+  const auto second = MultiplyWide(0xCD9E8D57u, c.x2);
   const uint32_t key0 = key[0] + static_cast<uint32_t>(round) * 0x9E3779B9u;
   const uint32_t key1 = key[1] + static_cast<uint32_t>(round) * 0xBB67AE85u;
   return BlockOf(second.high ^ c.x1 ^ key0, second.low, first.high ^ c.x3 ^ key1, first.low);

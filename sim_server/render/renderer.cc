@@ -22,4 +22,8 @@ std::unique_ptr<BatchRenderer> BatchRenderer::Make(const RenderConfig& config, c
   return std::make_unique<CpuRenderer>(config, camera, models, threads, AvailableKernels().front(), std::move(assets));
 }
 
+bool BatchRenderer::TakeDepthNoise(const DepthNoiseConfig&, uint64_t) {
+  return false;
+}
+
 }  // namespace gripstream

@@ -48,6 +48,7 @@ struct RenderTargets {
 };
 
 class RenderAssets;
+struct DepthNoiseConfig;
 
 class BatchRenderer {
  public:
@@ -63,6 +64,10 @@ class BatchRenderer {
                                              std::shared_ptr<RenderAssets> assets = nullptr);
 
   virtual void Render(std::span<const SceneView> scenes, const RenderTargets& targets) = 0;
+
+  // Asks for sensor noise over all depth_u16 images from now on, as DepthNoise would lay it with this seed. False when
+  // this renderer leaves that to DepthNoise; InputError as there.
+  virtual bool TakeDepthNoise(const DepthNoiseConfig& config, uint64_t seed);
 
  protected:
   BatchRenderer() = default;

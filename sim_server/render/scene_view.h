@@ -6,6 +6,8 @@
 
 #include <mujoco/mujoco.h>
 
+#include <cstdint>
+
 namespace gripstream {
 
 struct Appearance;  // appearance.h
@@ -21,11 +23,22 @@ struct SceneView {
   const mjtNum* light_xdir = nullptr;  // [nlight, 3] for colour only
   const Projection* intrinsics = nullptr;  // [ncam] for this size of image; null: the model's
   const Appearance* appearance = nullptr;  // for colour only; null: the model's own look
+  uint32_t noise_env = 0;                  // for a renderer that lays depth noise itself: the environment and step
+  uint64_t noise_step = 0;                 // that its draws depend on
 };
 
 inline SceneView ViewOf(const mjModel* model, const mjData* data) {
-  return {model,   data->geom_xpos, data->geom_xmat, data->cam_xpos, data->cam_xmat, data->light_xpos, data->light_xdir,
-          nullptr, nullptr};
+  return {model,
+          data->geom_xpos,
+          data->geom_xmat,
+          data->cam_xpos,
+          data->cam_xmat,
+          data->light_xpos,
+          data->light_xdir,
+          nullptr,
+          nullptr,
+          0,
+          0};
 }
 
 }  // namespace gripstream

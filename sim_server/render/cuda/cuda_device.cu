@@ -9,11 +9,13 @@
 #define GS_RENDER_ONE_LANE
 #include "sim_server/render/cuda/tile_device.h"
 #include "sim_server/render/cuda/tile_draw.h"
+#include "sim_server/render/cuda/tile_noise.h"
 
 namespace gripstream {
 namespace {
 
 constexpr int kSetUpThreads = 64;
+constexpr int kPixelThreads = 256;
 
 __global__ void __launch_bounds__(kSetUpThreads) SetUpKernel(TileJob job) {
   const int64_t index = static_cast<int64_t>(blockIdx.x) * kSetUpThreads + threadIdx.x;
@@ -29,6 +31,21 @@ template <bool kIds>
 __global__ void __launch_bounds__(kTileThreads) DrawKernel(TileJob job) {
   __shared__ cuda_tiles::TileShared shared;
   cuda_tiles::DrawTile<kIds>(CudaBlock(), job, static_cast<int>(blockIdx.x), shared);
+}
+
+__global__ void __launch_bounds__(kPixelThreads) CorrelateKernel(TileNoise noise, int64_t pixels) {
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * kPixelThreads + threadIdx.x;
+  if (index < pixels) cuda_tiles::CorrelatePixel(noise, index);
+}
+
+__global__ void __launch_bounds__(kPixelThreads) ShiftKernel(TileNoise noise, int64_t pixels) {
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * kPixelThreads + threadIdx.x;
+  if (index < pixels) cuda_tiles::ShiftPixel(noise, index);
+}
+
+__global__ void __launch_bounds__(kTileThreads) ScatterKernel(TileNoise noise) {
+  __shared__ cuda_tiles::ScatterShared shared;
+  cuda_tiles::ScatterImage(CudaBlock(), noise, static_cast<int>(blockIdx.x), shared);
 }
 
 void Check(cudaError_t result, const char* what) {
@@ -76,6 +93,15 @@ class CudaDevice : public TileDevice {
     } else {
       DrawKernel<false><<<tiles, kTileThreads, 0, stream>>>(job);
     }
+    Check(cudaGetLastError(), "kernel launch");
+  }
+  void LaunchNoise(int queue, const TileNoise& noise) override {
+    const cudaStream_t stream = queues_[queue];
+    const int64_t pixels = static_cast<int64_t>(noise.shape.width) * noise.shape.height * noise.count;
+    const unsigned blocks = Blocks((pixels + kPixelThreads - 1) / kPixelThreads);
+    CorrelateKernel<<<blocks, kPixelThreads, 0, stream>>>(noise, pixels);
+    ShiftKernel<<<blocks, kPixelThreads, 0, stream>>>(noise, pixels);
+    ScatterKernel<<<Blocks(noise.count), kTileThreads, 0, stream>>>(noise);
     Check(cudaGetLastError(), "kernel launch");
   }
   void Wait(int queue) override { Check(cudaStreamSynchronize(queues_[queue]), "rendering"); }

@@ -7,6 +7,7 @@
 #define GS_RENDER_ONE_LANE
 #include "sim_server/render/cuda/tile_device.h"
 #include "sim_server/render/cuda/tile_draw.h"
+#include "sim_server/render/cuda/tile_noise.h"
 
 namespace gripstream {
 namespace {
@@ -48,6 +49,15 @@ class SerialDevice : public TileDevice {
                                     : serial_tiles::DrawTile<false>(block, job, index, shared);
                               });
   }
+  void LaunchNoise(int, const TileNoise& noise) override {
+    const int64_t pixels = int64_t{noise.shape.width} * noise.shape.height * noise.count;
+    for (int64_t i = 0; i < pixels; ++i) serial_tiles::CorrelatePixel(noise, i);
+    for (int64_t i = 0; i < pixels; ++i) serial_tiles::ShiftPixel(noise, i);
+    RunSerially<kTileThreads>(noise.count, order_, &scatter_shared_,
+                              [&](const auto& block, int index, serial_tiles::ScatterShared& shared) {
+                                serial_tiles::ScatterImage(block, noise, index, shared);
+                              });
+  }
   void Wait(int) override {}
 
  private:
@@ -55,6 +65,7 @@ class SerialDevice : public TileDevice {
   std::map<const std::byte*, const std::byte*> end_of_;  // of every piece of device memory
   serial_tiles::MeshShared mesh_shared_;
   serial_tiles::TileShared tile_shared_;
+  serial_tiles::ScatterShared scatter_shared_;
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ class TileDevice {
   // Between host and device in either direction.
   virtual void Copy(int queue, void* to, const void* from, size_t bytes) = 0;
   virtual void Launch(int queue, const TileJob& job) = 0;
+  virtual void LaunchNoise(int queue, const TileNoise& noise) = 0;
   virtual void Wait(int queue) = 0;
 
  protected:

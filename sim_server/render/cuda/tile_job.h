@@ -9,6 +9,8 @@
 #include <cstdint>
 
 #include "sim_server/render/geom_table.h"
+#include "sim_server/render/noise_job.h"
+#include "sim_server/render/noise_scatter.h"
 #include "sim_server/render/surface.h"
 
 namespace gripstream {
@@ -86,6 +88,16 @@ struct TileJob {
   float* depth_f32;       // [N, H, W] or null
   int32_t* segmentation;  // [N, H, W] or null
   float* normals;         // [N, H, W, 3] or null
+};
+
+// Sensor noise over depth images that lie one after the other.
+struct TileNoise {
+  NoiseJob shape;
+  noise::ScatterJob scatter;  // both for any moment
+  const uint64_t* moments;    // [N]
+  uint16_t* depth;            // [N, H, W], changed in place
+  float* correlated;          // [N, H, W] scratch
+  int count;                  // N
 };
 
 }  // namespace gripstream

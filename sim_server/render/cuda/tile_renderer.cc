@@ -83,6 +83,7 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
     throw InputError("configuration", "render.backend", "cuda",
                      "cpu or mujoco for colour images, which cuda does not draw");
   }
+  projection_ = ProjectionOf(*models.front(), FindCamera(*models.front(), camera), width_, height_);
   std::vector<TileModel> table;
   for (const mjModel* model : models) {
     const auto [entry, added] = entries_.try_emplace(model);
@@ -197,6 +198,27 @@ T* TileRenderer::Target(const ImageTarget<T>& target, size_t first, size_t count
   return own->data();
 }
 
+bool TileRenderer::TakeDepthNoise(const DepthNoiseConfig& config, uint64_t seed) {
+  noise_ = config.enabled ? std::make_unique<NoiseJobs>(config, seed, projection_, width_, height_) : nullptr;
+  if (!noise_) return true;
+  const auto n = static_cast<size_t>(capacity_);
+  for (Part& part : parts_) {
+    part.host_moments = {*device_, MemorySide::kHost, n};
+    part.moments = {*device_, MemorySide::kDevice, n};
+    part.correlated = {*device_, MemorySide::kDevice, n * width_ * height_};
+  }
+  return true;
+}
+
+void TileRenderer::LayNoise(std::span<const SceneView> scenes, const Part& part, uint16_t* depth, int queue) {
+  for (size_t i = 0; i < scenes.size(); ++i) {
+    part.host_moments.data()[i] = NoiseJobs::Moment(scenes[i].noise_env, scenes[i].noise_step);
+  }
+  device_->Copy(queue, part.moments.data(), part.host_moments.data(), scenes.size() * sizeof(uint64_t));
+  device_->LaunchNoise(queue, {noise_->Shape(0), noise_->Scatter(0), part.moments.data(), depth, part.correlated.data(),
+                               static_cast<int>(scenes.size())});
+}
+
 void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, const RenderTargets& targets,
                               int queue) {
   Part& part = parts_[queue];
@@ -227,6 +249,7 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
                        Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_),
                        Target(targets.normals, first, n, 3, &part.normals, &downloads_)};
   device_->Launch(queue, job);
+  if (noise_ && job.depth_u16) LayNoise(scenes, part, job.depth_u16, queue);
   for (const Download& d : downloads_) device_->Copy(queue, d.to, d.from, d.bytes);
 }
 

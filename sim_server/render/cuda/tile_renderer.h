@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "core/parallel.h"
+#include "sim_server/render/camera.h"
 #include "sim_server/render/cuda/tile_device.h"
+#include "sim_server/render/depth_noise.h"
 #include "sim_server/render/mesh_asset.h"
 #include "sim_server/render/renderer.h"
 
@@ -33,6 +35,7 @@ class TileRenderer : public BatchRenderer {
                int threads, std::unique_ptr<TileDevice> device, int most_environments = kMostEnvironments);
   ~TileRenderer() override;
   void Render(std::span<const SceneView> scenes, const RenderTargets& targets) override;
+  bool TakeDepthNoise(const DepthNoiseConfig& config, uint64_t seed) override;
 
   TileDevice& Device() { return *device_; }
   int Capacity() const { return capacity_; }
@@ -65,6 +68,8 @@ class TileRenderer : public BatchRenderer {
     DeviceArray<float> depth_f32;
     DeviceArray<int32_t> segmentation;
     DeviceArray<float> normals;
+    DeviceArray<uint64_t> host_moments, moments;  // with noise only, as all below
+    DeviceArray<float> correlated;
   };
   // Images that are drawn on the device and belong in host memory.
   struct Download {
@@ -82,9 +87,12 @@ class TileRenderer : public BatchRenderer {
   template <class T>
   T* Target(const ImageTarget<T>& target, size_t first, size_t count, int channels, DeviceArray<T>* own,
             std::vector<Download>* downloads);
+  void LayNoise(std::span<const SceneView> scenes, const Part& part, uint16_t* depth, int queue);
   void RenderPart(std::span<const SceneView> scenes, size_t first, const RenderTargets& targets, int queue);
 
   int width_, height_, capacity_ = 0;
+  Projection projection_ = {};  // the first model's
+  std::unique_ptr<NoiseJobs> noise_;
   std::unique_ptr<TileDevice> device_;  // before all that lies in its memory
   ParallelFor parallel_;
   MeshLibrary library_;

@@ -78,5 +78,22 @@ TEST_F(Cuda, GivesTheSameBytesTwiceAndIntoDeviceMemory) {
   EXPECT_EQ(copied, first);
 }
 
+TEST_F(Cuda, LaysTheNoiseThatTheSerialLauncherLays) {
+  RenderConfig config;
+  config.width = 160, config.height = 120;
+  GraspBatch batch(20);
+  for (size_t i = 0; i < batch.views.size(); ++i) batch.views[i].noise_step = 100 + i;
+  DepthNoiseConfig noise;
+  noise.enabled = true;
+  const size_t count = batch.views.size() * config.width * config.height;
+  std::vector<uint16_t> ours(count), expected(count);
+  TileRenderer device(config, "depth", batch.pointers, 2, MakeCudaDevice(), 16);
+  TileRenderer serial(config, "depth", batch.pointers, 2, MakeSerialDevice(ThreadOrder::kForward));
+  for (TileRenderer* renderer : {&device, &serial}) EXPECT_TRUE(renderer->TakeDepthNoise(noise, 5));
+  device.Render(batch.views, {.depth_u16 = ours.data()});
+  serial.Render(batch.views, {.depth_u16 = expected.data()});
+  EXPECT_EQ(ours, expected);
+}
+
 }  // namespace
 }  // namespace gripstream

@@ -207,6 +207,44 @@ TEST(Tiles, TakeNoCallWithoutEnvironmentsAmiss) {
   EXPECT_THAT(depth, testing::Each(9));
 }
 
+// The renderer's noisy depth beside DepthNoise's over the CPU renderer's images.
+TEST(Tiles, LayTheNoiseThatTheCpuLays) {
+  for (const auto& [width, height] : {std::pair{64, 48}, {75, 50}}) {
+    RenderConfig config;
+    config.width = width, config.height = height;
+    GraspBatch batch(7);
+    std::vector<uint32_t> envs;
+    std::vector<uint64_t> steps;
+    for (SceneView& view : batch.views) {
+      envs.push_back(view.noise_env = static_cast<uint32_t>(40 + 3 * envs.size()));
+      steps.push_back(view.noise_step = 1000 + 7 * steps.size());
+    }
+    DepthNoiseConfig noise;
+    noise.enabled = true;
+    noise.jitter_px = 3, noise.stick = 0.002, noise.speckle = 0.01;
+    const size_t count = batch.views.size() * width * height;
+    std::vector<uint16_t> expected(count), ours(count, 1);
+    CpuRenderer(config, "depth", batch.pointers, 1, kKernelsSse2).Render(batch.views, {.depth_u16 = expected.data()});
+    const std::vector<uint16_t> clean = expected;
+    const Projection projection =
+        ProjectionOf(*batch.pointers[0], FindCamera(*batch.pointers[0], "depth"), width, height);
+    DepthNoise(noise, 5, projection, width, height, 1).Apply(expected.data(), envs, steps);
+    EXPECT_NE(expected, clean);
+    for (const ThreadOrder order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
+      const auto serial = Serial(config, "depth", batch.pointers, order, 3);  // three parts
+      EXPECT_TRUE(serial->TakeDepthNoise(noise, 5));
+      serial->Render(batch.views, {.depth_u16 = ours.data()});
+      EXPECT_EQ(ours, expected) << width << "x" << height;
+    }
+    // Where nobody asks for whole numbers there is no noise.
+    std::vector<float> metres(count);
+    const auto serial = Serial(config, "depth", batch.pointers);
+    EXPECT_TRUE(serial->TakeDepthNoise(noise, 5));
+    serial->Render(batch.views, {.depth_f32 = metres.data()});
+    for (size_t i = 0; i < count; ++i) ASSERT_NEAR(metres[i], clean[i] * kDepthQuantum_m, kDepthQuantum_m);
+  }
+}
+
 TEST(Tiles, RefuseColourByName) {
   const GraspBatch batch(1);
   RenderConfig config;
