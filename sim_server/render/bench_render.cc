@@ -1,37 +1,21 @@
 #include "sim_server/render/bench_render.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <numbers>
 
 #include "core/error.h"
 #include "core/rng.h"
 #include "sim_server/render/bench_embree.h"
+#include "sim_server/render/bench_sampling.h"
 #include "sim_server/render/cpu_renderer.h"
 #include "sim_server/render/mujoco_renderer.h"
 
 namespace gripstream {
 namespace {
-
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
-constexpr double kReported = 0;  // a figure without a goal
-
-double ThreadSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double WallSeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct ModelDeleter {
   void operator()(mjModel* model) const { mj_deleteModel(model); }
@@ -147,49 +131,6 @@ std::unique_ptr<mjModel, ModelDeleter> Textured(const mjModel& model) {
   return copy;
 }
 
-// Images per second of `work`, which makes `images` of them.
-double Rate(double (*clock)(), double seconds, int images, const std::function<void()>& work) {
-  const double start = clock();
-  int done = 0;
-  double elapsed = 0;
-  do {
-    work();
-    done += images;
-    elapsed = clock() - start;
-  } while (elapsed < seconds);
-  return done / elapsed;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
-// Two figures measured in turn.
-struct Pair {
-  double ours, peer;
-};
-Pair Alternate(const RenderBenchOptions& options, double (*clock)(), int our_images, const std::function<void()>& ours,
-               int peer_images, const std::function<void()>& peer) {
-  ours();  // warm up
-  peer();
-  std::vector<double> a, b;
-  for (int i = 0; i < options.samples; ++i) {
-    a.push_back(Rate(clock, options.sample_s, our_images, ours));
-    b.push_back(Rate(clock, options.sample_s, peer_images, peer));
-  }
-  return {Median(a), Median(b)};
-}
-
-BenchRow RowOf(const std::string& name, const Pair& pair, const std::string& peer_name, double goal,
-               const std::string& unit = "images/s") {
-  return {name, pair.ours, pair.peer, peer_name, pair.ours / pair.peer, goal, unit, ""};
-}
-
-BenchRow NotMeasured(const std::string& name, const std::string& peer_name, double goal, const std::string& why) {
-  return {name, kNotMeasured, kNotMeasured, peer_name, kNotMeasured, goal, "images/s", why};
-}
-
 class Bench {
  public:
   Bench(std::span<const mjModel* const> models, const RenderBenchOptions& options)
@@ -211,7 +152,9 @@ class Bench {
     AddThreads();
     AddPixels();
     AddMeshes();
+    for (const BenchRow& row : CurveRows(options_)) rows_.push_back(row);
     AddColour();
+    for (const BenchRow& row : NoiseRows(options_)) rows_.push_back(row);
     rows_.push_back(NotMeasured("depth 160x120 on an H200, millions/s", "1 million/s", 1, "no device"));
     return rows_;
   }
