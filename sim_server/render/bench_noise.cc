@@ -38,17 +38,17 @@ class OpenCvNoise {
   void Apply(uint16_t* depth) {
     cv::Mat image(kHeight, kWidth, CV_16U, depth);
     image.convertTo(z_, CV_32F, 1e-4);
-    const cv::Mat_<float> x = columns_ + Normal(c_.jitter_px), y = rows_ + Normal(c_.jitter_px);
+    const cv::Mat x = columns_ + Normal(c_.jitter_px), y = rows_ + Normal(c_.jitter_px);
     cv::remap(z_, looked_up_, x, y, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
-    cv::Mat_<float> disparity = 351.3 / looked_up_ + Normal(c_.disparity_sigma);
+    cv::Mat disparity = 351.3 / looked_up_ + Normal(c_.disparity_sigma);
     disparity.convertTo(whole_, CV_32S);
     whole_.convertTo(disparity, CV_32F);
-    cv::Mat_<float> z = 351.3 / disparity;
+    cv::Mat z = 351.3 / disparity;
     cv::Sobel(z, dx_, CV_32F, 1, 0, 1), cv::Sobel(z, dy_, CV_32F, 0, 1, 1);
-    cv::Mat_<float> length = dx_.mul(dx_) + dy_.mul(dy_) + z.mul(z) * (1 / (180.0 * 180.0));
+    cv::Mat length = dx_.mul(dx_) + dy_.mul(dy_) + z.mul(z) * (1 / (180.0 * 180.0));
     cv::sqrt(length, length);
     z += Normal(c_.normal_sigma_m / 180).mul(z / length);
-    const cv::Mat_<float> chance = Uniform(0, 1);
+    const cv::Mat chance = Uniform(0, 1);
     z.setTo(0, chance < c_.dropout);
     Uniform(c_.min_range_m, c_.max_range_m).copyTo(z, chance > 1 - c_.speckle);
     z.setTo(0, (z < c_.min_range_m) | (z > c_.max_range_m));
@@ -56,21 +56,21 @@ class OpenCvNoise {
   }
 
  private:
-  cv::Mat_<float> Normal(double sigma) {
-    cv::Mat_<float> values(kHeight, kWidth);
+  cv::Mat Normal(double sigma) {
+    cv::Mat values(kHeight, kWidth, CV_32F);
     rng_.fill(values, cv::RNG::NORMAL, 0, sigma);
     return values;
   }
-  cv::Mat_<float> Uniform(double low, double high) {
-    cv::Mat_<float> values(kHeight, kWidth);
+  cv::Mat Uniform(double low, double high) {
+    cv::Mat values(kHeight, kWidth, CV_32F);
     rng_.fill(values, cv::RNG::UNIFORM, low, high);
     return values;
   }
 
   DepthNoiseConfig c_;
   cv::RNG rng_{1};
-  cv::Mat_<float> columns_, rows_, z_, looked_up_, dx_, dy_;
-  cv::Mat whole_;
+  cv::Mat_<float> columns_, rows_;
+  cv::Mat z_, looked_up_, dx_, dy_, whole_;
 };
 
 }  // namespace

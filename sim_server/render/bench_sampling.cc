@@ -54,7 +54,7 @@ Pair Alternate(const RenderBenchOptions& options, double (*clock)(), int our_ima
 }
 
 BenchRow RowOf(const std::string& name, const Pair& pair, const std::string& peer_name, double goal,
-               const std::string& unit = "images/s") {
+               const std::string& unit) {
   return {name, pair.ours, pair.peer, peer_name, pair.ours / pair.peer, goal, unit, ""};
 }
 

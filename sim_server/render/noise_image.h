@@ -14,9 +14,7 @@ struct CleanStrip {
   const uint16_t* corner;  // border_px up and left of the strip's first pixel
   int stride, border;
   void Pair(Lanes x, Lanes y, Lanes* left, Lanes* right) const {
-    int32_t index[kLanes];
-    StoreInt(index, y * Lanes(static_cast<float>(stride)) + x);
-    GatherUint16Pair(corner, index, left, right);
+    GatherUint16Pair(corner, y * Lanes(static_cast<float>(stride)) + x, left, right);
   }
   Lanes At(int dx, int dy) const { return LoadUint16(corner + int64_t{border + dy} * stride + border + dx); }
 };
@@ -95,7 +93,7 @@ inline int ShiftRow(const NoiseJob& job, const NoiseCanvas& canvas, int y, const
       StoreUint16(part, quanta);
       memcpy(out + x, part, sizeof(uint16_t) * static_cast<size_t>(left));
     }
-    if (Any(StartsSpeckle(job, event)) || Any(StartsStick(job, event))) {
+    if (Bits(StartsSpeckle(job, event)) | Bits(StartsStick(job, event))) {
       sources = AddSources(job, event, y * job.width + x, left, canvas.sources, sources);
     }
   }

@@ -130,14 +130,6 @@ GS_HOST_DEVICE Lanes LoseEdge(const NoiseJob& job, const Image& image, Lanes z, 
   return Select(IsSmooth(image, job.edge), z, if_edge);
 }
 
-// 1 / sqrt(x) for x > 0 to about five parts in a million: the classic guess from the bits and two Newton iterations.
-GS_HOST_DEVICE inline Lanes FastInverseSqrt(Lanes x) {
-  Lanes y = FromBits(Words(0x5F375A86u) - ShiftRight<1>(BitsOf(x)));
-  const Lanes half = Lanes(0.5f) * x;
-  for (int i = 0; i < 2; ++i) y = y * (Lanes(1.5f) - half * y * y);
-  return y;
-}
-
 // How much of a shift along the surface's normal goes along the optical axis: the normal's z from forward differences;
 // 1 where there is no surface to tell. With a, b the differences of depth to the right and downwards, the points'
 // cross product is (-a down dv, -b right du, ...) in the frame of the pixel's ray.
@@ -149,7 +141,7 @@ GS_HOST_DEVICE inline Lanes NormalZ(const NoiseJob& job, Lanes z, Lanes right, L
   const Lanes px = Lanes(job.ray_x) + (Lanes::Iota() + Lanes(static_cast<float>(x))) * Lanes(job.ray_du);
   const Lanes py(job.ray_y + static_cast<float>(y) * job.ray_dv);
   const Lanes nz = nx * px + ny * py + right * down * Lanes(job.ray_du * job.ray_dv);
-  return Select(surface, Abs(nz) * FastInverseSqrt(nx * nx + ny * ny + nz * nz), Lanes(1.0f));
+  return Select(surface, Abs(nz) * FastReciprocalRoot(nx * nx + ny * ny + nz * nz), Lanes(1.0f));
 }
 
 // Second stage, from the first's image: shift along the normal, dropout, range. Whole numbers.

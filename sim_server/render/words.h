@@ -34,19 +34,6 @@ GS_HOST_DEVICE inline Words operator&(Words a, Words b) {
 GS_HOST_DEVICE inline Words operator+(Words a, Words b) {
   return a.v + b.v;
 }
-GS_HOST_DEVICE inline Words operator-(Words a, Words b) {
-  return a.v - b.v;
-}
-GS_HOST_DEVICE inline Words BitsOf(Lanes a) {
-  uint32_t bits;
-  memcpy(&bits, &a.v, sizeof bits);
-  return bits;
-}
-GS_HOST_DEVICE inline Lanes FromBits(Words a) {
-  float x;
-  memcpy(&x, &a.v, sizeof x);
-  return x;
-}
 template <int kBits>
 GS_HOST_DEVICE inline Words ShiftRight(Words a) {
   return a.v >> kBits;
@@ -61,11 +48,9 @@ GS_HOST_DEVICE inline Lanes ToLanes(Words a) {
 GS_HOST_DEVICE inline Lanes LoadUint16(const uint16_t* p) {
   return static_cast<float>(*p);
 }
-GS_HOST_DEVICE inline void GatherUint16Pair(const uint16_t* base, const int32_t* index, Lanes* left, Lanes* right) {
-  *left = static_cast<float>(base[*index]), *right = static_cast<float>(base[*index + 1]);
-}
-GS_HOST_DEVICE inline bool Any(LaneMask mask) {
-  return mask.m;
+GS_HOST_DEVICE inline void GatherUint16Pair(const uint16_t* base, Lanes index, Lanes* left, Lanes* right) {
+  const int32_t at = static_cast<int32_t>(index.v);
+  *left = static_cast<float>(base[at]), *right = static_cast<float>(base[at + 1]);
 }
 
 #elif defined(__AVX512F__)
@@ -85,15 +70,6 @@ inline Words operator&(Words a, Words b) {
 inline Words operator+(Words a, Words b) {
   return _mm512_add_epi32(a.v, b.v);
 }
-inline Words operator-(Words a, Words b) {
-  return _mm512_sub_epi32(a.v, b.v);
-}
-inline Words BitsOf(Lanes a) {
-  return _mm512_castps_si512(a.v);
-}
-inline Lanes FromBits(Words a) {
-  return _mm512_castsi512_ps(a.v);
-}
 template <int kBits>
 inline Words ShiftRight(Words a) {
   return _mm512_srli_epi32(a.v, kBits);
@@ -112,13 +88,10 @@ inline Lanes ToLanes(Words a) {
 inline Lanes LoadUint16(const uint16_t* p) {
   return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
 }
-inline void GatherUint16Pair(const uint16_t* base, const int32_t* index, Lanes* left, Lanes* right) {
-  const __m512i both = _mm512_i32gather_epi32(_mm512_loadu_si512(index), base, 2);
+inline void GatherUint16Pair(const uint16_t* base, Lanes index, Lanes* left, Lanes* right) {
+  const __m512i both = _mm512_i32gather_epi32(_mm512_cvttps_epi32(index.v), base, 2);
   *left = _mm512_cvtepi32_ps(_mm512_and_si512(both, _mm512_set1_epi32(0xFFFF)));
   *right = _mm512_cvtepi32_ps(_mm512_srli_epi32(both, 16));
-}
-inline bool Any(LaneMask mask) {
-  return mask.m != 0;
 }
 
 #elif defined(__AVX2__)
@@ -138,15 +111,6 @@ inline Words operator&(Words a, Words b) {
 inline Words operator+(Words a, Words b) {
   return _mm256_add_epi32(a.v, b.v);
 }
-inline Words operator-(Words a, Words b) {
-  return _mm256_sub_epi32(a.v, b.v);
-}
-inline Words BitsOf(Lanes a) {
-  return _mm256_castps_si256(a.v);
-}
-inline Lanes FromBits(Words a) {
-  return _mm256_castsi256_ps(a.v);
-}
 template <int kBits>
 inline Words ShiftRight(Words a) {
   return _mm256_srli_epi32(a.v, kBits);
@@ -163,14 +127,11 @@ inline Lanes ToLanes(Words a) {
 inline Lanes LoadUint16(const uint16_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
-inline void GatherUint16Pair(const uint16_t* base, const int32_t* index, Lanes* left, Lanes* right) {
-  const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index));
+inline void GatherUint16Pair(const uint16_t* base, Lanes index, Lanes* left, Lanes* right) {
+  const __m256i at = _mm256_cvttps_epi32(index.v);
   const __m256i both = _mm256_i32gather_epi32(reinterpret_cast<const int*>(base), at, 2);
   *left = _mm256_cvtepi32_ps(_mm256_and_si256(both, _mm256_set1_epi32(0xFFFF)));
   *right = _mm256_cvtepi32_ps(_mm256_srli_epi32(both, 16));
-}
-inline bool Any(LaneMask mask) {
-  return _mm256_movemask_ps(mask.m) != 0;
 }
 
 #else
@@ -190,15 +151,6 @@ inline Words operator&(Words a, Words b) {
 inline Words operator+(Words a, Words b) {
   return _mm_add_epi32(a.v, b.v);
 }
-inline Words operator-(Words a, Words b) {
-  return _mm_sub_epi32(a.v, b.v);
-}
-inline Words BitsOf(Lanes a) {
-  return _mm_castps_si128(a.v);
-}
-inline Lanes FromBits(Words a) {
-  return _mm_castsi128_ps(a.v);
-}
 template <int kBits>
 inline Words ShiftRight(Words a) {
   return _mm_srli_epi32(a.v, kBits);
@@ -217,13 +169,12 @@ inline Lanes LoadUint16(const uint16_t* p) {
   const __m128i four = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
   return _mm_cvtepi32_ps(_mm_unpacklo_epi16(four, _mm_setzero_si128()));
 }
-inline void GatherUint16Pair(const uint16_t* base, const int32_t* index, Lanes* left, Lanes* right) {
-  const auto at = [&](int i, int side) { return static_cast<float>(base[index[i] + side]); };
+inline void GatherUint16Pair(const uint16_t* base, Lanes index, Lanes* left, Lanes* right) {
+  int32_t indices[kLanes];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(indices), _mm_cvttps_epi32(index.v));
+  const auto at = [&](int i, int side) { return static_cast<float>(base[indices[i] + side]); };
   *left = _mm_setr_ps(at(0, 0), at(1, 0), at(2, 0), at(3, 0));
   *right = _mm_setr_ps(at(0, 1), at(1, 1), at(2, 1), at(3, 1));
-}
-inline bool Any(LaneMask mask) {
-  return _mm_movemask_ps(mask.m) != 0;
 }
 
 #endif

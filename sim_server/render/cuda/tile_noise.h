@@ -71,8 +71,8 @@ GS_HOST_DEVICE inline void FindSources(const NoisePixel& image, int first, uint3
   const int pixels = image.job.width * image.job.height;
   for (int k = 0; k < 32 && first + k < pixels; ++k) {
     const Lanes event = DrawsAt(image.job, first + k).event;
-    if (Any(StartsSpeckle(image.job, event))) *speckles |= 1u << k;
-    if (Any(StartsStick(image.job, event))) *sticks |= 1u << k;
+    if (Bits(StartsSpeckle(image.job, event))) *speckles |= 1u << k;
+    if (Bits(StartsStick(image.job, event))) *sticks |= 1u << k;
   }
 }
 
