@@ -28,6 +28,17 @@ pkg_check_modules(ZeroMQ REQUIRED IMPORTED_TARGET libzmq)
 pkg_check_modules(Lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(Zstd REQUIRED IMPORTED_TARGET libzstd)
 
+# NCCL: headers of the CUDA toolkit, where it has them. The libraries are opened at run time.
+find_path(NCCL_INCLUDE_DIR nccl.h HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include)
+find_path(NCCL_CUDA_INCLUDE_DIR cuda_runtime.h HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include)
+mark_as_advanced(NCCL_INCLUDE_DIR NCCL_CUDA_INCLUDE_DIR)
+if(NCCL_INCLUDE_DIR AND NCCL_CUDA_INCLUDE_DIR)
+  set(nccl_default ON)
+else()
+  set(nccl_default OFF)
+endif()
+option(GRIPSTREAM_NCCL "Build the nccl transport" ${nccl_default})
+
 # MuJoCo: headers and library of the wheel. The library has no unversioned name, so it is given by file.
 set(mujoco_library ${site_packages}/mujoco/libmujoco.so.${PIN_MUJOCO_VERSION})
 if(NOT EXISTS ${mujoco_library})

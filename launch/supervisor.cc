@@ -119,7 +119,8 @@ std::string WireAddress(const RunConfig& config) {
   char name[40];
   const std::string folder = std::filesystem::weakly_canonical(config.run.dir).string();
   std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
-  return config.wire.transport == "zmq" ? std::string("ipc://") + name : name;
+  const bool zmq = config.wire.transport == "zmq" || config.wire.transport == "nccl";
+  return zmq ? std::string("ipc://") + name : name;
 }
 
 void PrepareRoleEnvironment() {

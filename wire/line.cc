@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "wire/nccl_line.h"
+
 namespace gripstream {
 namespace {
 constexpr size_t kSlotAlignment_bytes = 64;
@@ -11,6 +13,7 @@ constexpr size_t kSlotAlignment_bytes = 64;
 std::unique_ptr<SimulatorLine> MakeSimulatorLine(const WireConfig& config, const LineShape& shape) {
   if (config.transport == "inproc") return MakeInprocLine(config, shape);
   if (config.transport == "shm") return MakeShmLine(config, shape);
+  if (config.transport == "nccl") return MakeNcclLine(config, shape, LoadNccl());
   GS_CHECK(config.transport == "zmq", "transport " + config.transport);
   return MakeZmqLine(config, shape);
 }
@@ -18,6 +21,7 @@ std::unique_ptr<SimulatorLine> MakeSimulatorLine(const WireConfig& config, const
 std::unique_ptr<LearnerHub> MakeLearnerHub(const WireConfig& config) {
   if (config.transport == "inproc") return MakeInprocHub(config);
   if (config.transport == "shm") return MakeShmHub(config);
+  if (config.transport == "nccl") return MakeNcclHub(config, LoadNccl());
   GS_CHECK(config.transport == "zmq", "transport " + config.transport);
   return MakeZmqHub(config);
 }

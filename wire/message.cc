@@ -26,6 +26,8 @@ const char* NameOf(MessageKind kind) {
       return "command";
     case MessageKind::kState:
       return "state";
+    case MessageKind::kNcclInvite:
+      return "nccl invite";
   }
   return "unknown";
 }
@@ -105,7 +107,7 @@ Frame ParseFrame(std::span<const std::byte> bytes) {
                      std::to_string(kFrameVersion));
   }
   if (header.kind < static_cast<uint16_t>(MessageKind::kJoin) ||
-      header.kind > static_cast<uint16_t>(MessageKind::kState)) {
+      header.kind > static_cast<uint16_t>(MessageKind::kNcclInvite)) {
     throw FrameError("unknown message kind " + std::to_string(header.kind));
   }
   const size_t body_bytes = bytes.size() - sizeof(FrameHeader);

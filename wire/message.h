@@ -38,6 +38,7 @@ enum class MessageKind : uint16_t {
   kCredit,
   kCommand,
   kState,
+  kNcclInvite,
 };
 const char* NameOf(MessageKind kind);
 
@@ -111,6 +112,16 @@ struct TextMessage {
 using Refuse = TextMessage<MessageKind::kRefuse>;
 using Leave = TextMessage<MessageKind::kLeave>;
 using Failure = TextMessage<MessageKind::kFailure>;
+
+// The learner's answer to a join over nccl, after the welcome.
+struct NcclInvite {
+  static constexpr MessageKind kKind = MessageKind::kNcclInvite;
+  std::string id;  // 128 bytes: names the communicator that both sides now make
+  template <class Visitor>
+  void Fields(Visitor& v) {
+    v(id);
+  }
+};
 
 struct Heartbeat {
   static constexpr MessageKind kKind = MessageKind::kHeartbeat;

@@ -17,16 +17,16 @@ size_t CommandBytes(uint32_t env_count) {
   return std::max(kLeastCommand_bytes, kCommandPerEnv_bytes * static_cast<size_t>(env_count));
 }
 
-LineShape ShapeOf(const WireConfig& config, const Join& join, const Layout& layout) {
-  return {static_cast<uint32_t>(config.slots), layout.Bytes(), CommandBytes(join.env_count)};
-}
-
 std::string HostName() {
   char name[256] = {};
   return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown host";
 }
 
 }  // namespace
+
+LineShape ShapeOf(const WireConfig& config, const Join& join, const Layout& layout) {
+  return {static_cast<uint32_t>(config.slots), layout.Bytes(), CommandBytes(join.env_count)};
+}
 
 std::unique_ptr<SimulatorEnd> ConnectToLearner(const WireConfig& config, const Join& join, const Layout& layout,
                                                Deadline deadline) {

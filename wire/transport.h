@@ -179,6 +179,9 @@ class LearnerEnd {
   std::unique_ptr<Pulse> pulse_;  // last: its thread uses hub_
 };
 
+// What the line of a simulator with this configuration must hold.
+LineShape ShapeOf(const WireConfig& config, const Join& join, const Layout& layout);
+
 // Finds the learner (which may not listen yet), joins, and returns once welcomed. `layout` is of one record. Throws
 // RunError when refused, with the learner's reason, or when nobody answers in time; InputError for a bad address.
 std::unique_ptr<SimulatorEnd> ConnectToLearner(const WireConfig& config, const Join& join, const Layout& layout,

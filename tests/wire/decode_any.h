@@ -38,6 +38,9 @@ inline void DecodeAny(std::span<const std::byte> bytes) {
     case MessageKind::kState:
       Decode<StateMessage>(frame);
       return;
+    case MessageKind::kNcclInvite:
+      Decode<NcclInvite>(frame);
+      return;
   }
 }
 

@@ -69,13 +69,13 @@ class Processes : public testing::TestWithParam<std::string> {
   // Joins and publishes one record; the simulator lives on in the returned end.
   std::unique_ptr<SimulatorEnd> JoinAndPublish() {
     const Layout layout(TestSpecs(), 4);
-    auto end = ConnectToLearner(config_, JoinFor(0, 4, "sim 0"), layout, Soon());
+    auto end = ConnectTo(config_, JoinFor(0, 4, "sim 0"), layout, Soon());
     FillRecord(layout, end->AcquireRecord(Soon()), 1);
     end->PublishRecord();
     return end;
   }
   std::unique_ptr<LearnerEnd> Learner() {
-    auto learner = ListenForSimulators(config_, OptionsFor(4));
+    auto learner = Listen(config_, OptionsFor(4));
     learner->WaitForSimulators(1, Soon());
     return learner;
   }
@@ -173,7 +173,8 @@ TEST_P(Processes, FiftyKillsLeaveNothingBehind) {
   EXPECT_EQ(EntriesOf(folder_.Path()), folder_before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Processes, testing::Values("shm", "shm_abstract", "zmq_ipc", "zmq_tcp", "zmq_curve"),
+INSTANTIATE_TEST_SUITE_P(Each, Processes,
+                         testing::Values("shm", "shm_abstract", "zmq_ipc", "zmq_tcp", "zmq_curve", "nccl_double"),
                          [](const auto& transport) { return transport.param; });
 
 }  // namespace

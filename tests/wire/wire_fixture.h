@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/wire/nccl_double.h"
 #include "wire/curve_keys.h"
+#include "wire/nccl_line.h"
 #include "wire/transport.h"
 
 namespace gripstream {
@@ -101,6 +103,7 @@ inline WireConfig ConfigFor(const std::string& kind, const std::string& folder) 
     }
     if (kind == "zmq_lz4") config.compression = "lz4";
     if (kind == "zmq_zstd") config.compression = "zstd";
+    if (kind.starts_with("nccl")) config.transport = kind;
   }
   return config;
 }
@@ -117,6 +120,35 @@ inline Join JoinFor(int env_begin, int env_count, const std::string& name) {
 
 inline LearnerOptions OptionsFor(int total_envs) {
   return {"run", TestSpecs(), 77, total_envs};
+}
+
+// Transports that a configuration cannot name: "nccl_double" is nccl over the test double of NCCL.
+inline std::shared_ptr<NcclDouble> Double() {
+  static const auto api = std::make_shared<NcclDouble>();
+  return api;
+}
+
+inline std::unique_ptr<LearnerEnd> Listen(const WireConfig& config, const LearnerOptions& options) {
+  if (config.transport != "nccl_double") return ListenForSimulators(config, options);
+  return std::make_unique<LearnerEnd>(config, options, MakeNcclHub(config, Double()));
+}
+
+inline std::unique_ptr<SimulatorEnd> ConnectTo(const WireConfig& config, const Join& join, const Layout& layout,
+                                               Deadline deadline) {
+  if (config.transport != "nccl_double") return ConnectToLearner(config, join, layout, deadline);
+  return std::make_unique<SimulatorEnd>(config, join, layout,
+                                        MakeNcclLine(config, ShapeOf(config, join, layout), Double()), deadline);
+}
+
+// Why this machine cannot run a transport; empty when it can.
+inline std::string WhyNot(const std::string& kind) {
+  if (kind != "nccl") return "";
+  try {
+    LoadNccl();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 // The message of the exception that `body` throws, or "" when it does not throw.
