@@ -110,7 +110,7 @@ TEST(Message, ForeignMagicVersionKindAndSizesAreRefused) {
   EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.magic ^= 1; })), FrameError);
   EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { ++h.version; })), FrameError);
   EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.kind = 0; })), FrameError);
-  EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.kind = 11; })), FrameError);
+  EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.kind = 12; })), FrameError);
   EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.body_bytes = 0xFFFFFFFFu; })), FrameError);
   EXPECT_THROW(ParseFrame(broken([](FrameHeader& h) { h.payload_bytes = kMaxPayload_bytes + 1; })), FrameError);
   EXPECT_THROW(Decode<Join>(ParseFrame(Encode(Heartbeat{"stage", 1}))), FrameError);
