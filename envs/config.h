@@ -130,7 +130,7 @@ struct PhysicsConfig {
 
   void Fields(FieldVisitor& v) {
     v.Choice("backend", backend, {"mujoco", "mjwarp"}, {.doc = "mujoco: CPU; mjwarp: GPU"});
-    v.Int("threads", threads, {.doc = "physics threads; 0: one per logical CPU"}, {0, 1024});
+    v.Int("threads", threads, {.doc = "physics threads; 0: one per CPU that the process may use"}, {0, 1024});
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/cpus.h"
 #include "core/error.h"
 #include "envs/per_env.h"
 #include "envs/physics.h"
@@ -41,7 +42,7 @@ class MujocoPhysics final : public BatchPhysics {
       : models_(static_cast<size_t>(envs), model), tracks_com_(TracksCom(model)) {
     mjBatchConfig config;
     mjb_defaultConfig(&config);
-    config.nthread = threads;
+    config.nthread = threads > 0 ? threads : AvailableCpus();
     char error[512] = "";
     batch_ = mjb_makeBatch(model, envs, &config, error, sizeof error);
     if (batch_ == nullptr) throw InputError("physics", error);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
+#include "core/cpus.h"
 #include "core/error.h"
 #include "envs/env_batch.h"
 #include "sim_server/env_images.h"
@@ -29,7 +29,7 @@ class Stopwatch {
 };
 
 int PhysicsThreads(const PhysicsConfig& config) {
-  return config.threads > 0 ? config.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return config.threads > 0 ? config.threads : AvailableCpus();
 }
 
 }  // namespace

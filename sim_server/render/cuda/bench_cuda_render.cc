@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 #include <vector>
 
+#include "core/cpus.h"
 #include "core/error.h"
 #include "core/rng.h"
 #include "sim_server/render/cuda/tile_renderer.h"
@@ -64,8 +64,7 @@ void Measure(const mjModel& model, const char* camera, std::span<const SceneView
   RenderConfig config;
   config.width = width, config.height = height;
   const mjModel* models[] = {&model};
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  TileRenderer renderer(config, camera, models, threads, MakeCudaDevice());
+  TileRenderer renderer(config, camera, models, AvailableCpus(), MakeCudaDevice());
   const size_t pixels = scenes.size() * width * height;
   const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, pixels);
   const DeviceArray<uint16_t> host(renderer.Device(), MemorySide::kHost, pixels);

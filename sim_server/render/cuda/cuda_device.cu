@@ -88,7 +88,7 @@ class CudaDevice : public TileDevice {
     const int64_t meshes = static_cast<int64_t>(job.count) * job.mesh_stride;
     if (meshes > 0) PlaceMeshKernel<<<Blocks(meshes), kTileThreads, 0, stream>>>(job);
     const unsigned tiles = Blocks(static_cast<int64_t>(job.count) * job.tiles_x * job.tiles_y);
-    if (job.segmentation || job.normals) {
+    if (job.segmentation || job.bodies || job.normals) {
       DrawKernel<true><<<tiles, kTileThreads, 0, stream>>>(job);
     } else {
       DrawKernel<false><<<tiles, kTileThreads, 0, stream>>>(job);

@@ -42,7 +42,7 @@ class SerialDevice : public TileDevice {
                               [&](const auto& block, int index, serial_tiles::MeshShared& shared) {
                                 serial_tiles::PlaceMesh(block, job, index, shared);
                               });
-    const bool ids = job.segmentation || job.normals;
+    const bool ids = job.segmentation || job.bodies || job.normals;
     RunSerially<kTileThreads>(job.count * job.tiles_x * job.tiles_y, order_, &tile_shared_,
                               [&](const auto& block, int index, serial_tiles::TileShared& shared) {
                                 ids ? serial_tiles::DrawTile<true>(block, job, index, shared)

@@ -148,7 +148,7 @@ GS_HOST_DEVICE void DrawLayer(const Block& block, const TileJob& job, const Tile
     if (mesh.translucent != translucent || !tile.Touches(place)) continue;
     const CameraPose& pose = job.camera_poses[env * job.geom_stride + mesh.geom];
     DrawAll<kIds>(block, tile, mesh.triangle_count, shared, pixels, [&](int triangle, TileEntry* entry) {
-      PutTriangle(mesh, triangle, GeomsOf(pose), place, model.view, &entry->surface);
+      PutTriangle(mesh, triangle, GeomsOf(pose), place, job.scenes[env].view, &entry->surface);
       entry->triangle = triangle;
     });
   }
@@ -172,11 +172,12 @@ GS_HOST_DEVICE inline void WriteIds(const TileJob& job, const Tile& tile, const 
                                     int64_t at, const TilePixels& pixels, int row) {
   const int geom = pixels.geom[row];
   if (job.segmentation) job.segmentation[at] = geom < 0 ? -1 : model.geoms[geom].id;
+  if (job.bodies) job.bodies[at] = geom < 0 ? -1 : model.geoms[geom].body;
   if (!job.normals) return;
   Normal n = {0, 0, 0};
   if (geom >= 0) {
     const CameraPose& pose = job.camera_poses[static_cast<int64_t>(tile.env) * job.geom_stride + geom];
-    n = NormalAt(model, pose, geom, pixels.triangle[row], x, y, pixels.inverse[row]);
+    n = NormalAt(job.scenes[tile.env].view, model, pose, geom, pixels.triangle[row], x, y, pixels.inverse[row]);
   }
   float* out = job.normals + 3 * at;
   out[0] = n.x, out[1] = n.y, out[2] = n.z;
@@ -193,17 +194,19 @@ GS_HOST_DEVICE void ForPixels(const TileJob& job, const Tile& tile, int thread, 
   }
 }
 
-// One tile of one environment. kIds: whether segmentation or normals are wanted; depth does not see translucent geoms.
+// One tile of one environment. kIds: whether segmentation, bodies or normals are wanted; depth does not see translucent
+// geoms.
 template <bool kIds, class Block>
 GS_HOST_DEVICE void DrawTile(const Block& block, const TileJob& job, int index, TileShared& shared) {
   const Tile tile = TileAt(job, index);
   const TileModel& model = job.models[job.scenes[tile.env].model];
+  const View& view = job.scenes[tile.env].view;
   typename Block::template Private<TilePixels> pixels;
-  block.ForThreads([&](int thread) { ClearPixels(model.view, &pixels[thread]); });
+  block.ForThreads([&](int thread) { ClearPixels(view, &pixels[thread]); });
   DrawLayer<kIds>(block, job, tile, false, shared, pixels);
   block.ForThreads([&](int thread) {
     ForPixels(job, tile, thread,
-              [&](int, int, int64_t at, int row) { WriteDepth(job, model.view, at, pixels[thread].inverse[row]); });
+              [&](int, int, int64_t at, int row) { WriteDepth(job, view, at, pixels[thread].inverse[row]); });
   });
   if constexpr (kIds) {
     DrawLayer<kIds>(block, job, tile, true, shared, pixels);

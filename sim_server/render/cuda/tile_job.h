@@ -27,7 +27,7 @@ inline constexpr int kTileChunk = 64;
 // A geom of a model that does not change: in drawing order primitives first, opaque before translucent, then meshes.
 struct TileGeom {
   Shape shape;
-  int32_t id;             // in the model
+  int32_t id, body;       // in the model
   int32_t first_surface;  // among the environment's surfaces; of primitives only
   float size[3];
 };
@@ -42,7 +42,6 @@ struct TileMesh {
 };
 
 struct TileModel {
-  View view;
   const TileGeom* geoms;
   const TileMesh* meshes;
   int primitive_count, mesh_count;  // of geoms
@@ -63,6 +62,7 @@ struct CameraPose {
 
 struct TileScene {
   int32_t model;
+  View view;
   float optical_from_world[9];
 };
 
@@ -88,6 +88,7 @@ struct TileJob {
   float* depth_f32;       // [N, H, W] or null
   int32_t* segmentation;  // [N, H, W] or null
   float* normals;         // [N, H, W, 3] or null
+  int32_t* bodies;        // [N, H, W] or null
 };
 
 // Sensor noise over depth images that lie one after the other.

@@ -47,12 +47,11 @@ GS_HOST_DEVICE inline const TileMesh& MeshOf(const TileModel& model, int geom) {
 }
 
 // Of unit length in the optical frame, where pixel (x, y) shows `geom` at this inverse depth.
-GS_HOST_DEVICE inline Normal NormalAt(const TileModel& model, const CameraPose& pose, int geom, int triangle, int x,
-                                      int y, float inverse_depth) {
+GS_HOST_DEVICE inline Normal NormalAt(const View& view, const TileModel& model, const CameraPose& pose, int geom,
+                                      int triangle, int x, int y, float inverse_depth) {
   const float z = 1.0f / inverse_depth;
-  const float d[3] = {(static_cast<float>(x) + 0.5f - model.view.cx) / model.view.fx * z - pose.centre[0],
-                      (static_cast<float>(y) + 0.5f - model.view.cy) / model.view.fy * z - pose.centre[1],
-                      z - pose.centre[2]};
+  const float d[3] = {(static_cast<float>(x) + 0.5f - view.cx) / view.fx * z - pose.centre[0],
+                      (static_cast<float>(y) + 0.5f - view.cy) / view.fy * z - pose.centre[1], z - pose.centre[2]};
   const auto along = [&](int i) { return pose.axis[i][0] * d[0] + pose.axis[i][1] * d[1] + pose.axis[i][2] * d[2]; };
   Normal local = {along(0), along(1), along(2)};
   if (triangle >= 0) {

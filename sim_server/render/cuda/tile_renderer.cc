@@ -39,21 +39,23 @@ std::vector<DrawnGeom> InDrawingOrder(const std::vector<DrawnGeom>& geoms) {
   return ordered;
 }
 
-View ViewOf(const mjModel& model, int camera_id, const RenderConfig& config) {
-  const Projection p = ProjectionOf(model, camera_id, config.width, config.height);
-  return {config.width,
-          config.height,
-          static_cast<float>(p.fx_px),
-          static_cast<float>(p.fy_px),
-          static_cast<float>(p.cx_px),
-          static_cast<float>(p.cy_px),
-          static_cast<float>(config.near_m),
-          static_cast<float>(config.far_m)};
+void SetProjection(const Projection& p, View* view) {
+  view->fx = static_cast<float>(p.fx_px), view->fy = static_cast<float>(p.fy_px);
+  view->cx = static_cast<float>(p.cx_px), view->cy = static_cast<float>(p.cy_px);
 }
 
-TileScene SceneOf(const SceneView& scene, int model, int camera_id) {
+View ViewOf(const mjModel& model, int camera_id, const RenderConfig& config) {
+  View view = {
+      config.width, config.height, 0, 0, 0, 0, static_cast<float>(config.near_m), static_cast<float>(config.far_m)};
+  SetProjection(ProjectionOf(model, camera_id, config.width, config.height), &view);
+  return view;
+}
+
+TileScene SceneOf(const SceneView& scene, int model, int camera_id, const View& view) {
   TileScene out;
   out.model = model;
+  out.view = view;
+  if (scene.intrinsics) SetProjection(scene.intrinsics[camera_id], &out.view);
   const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
   // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
   for (int i = 0; i < 3; ++i) {
@@ -88,8 +90,9 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
   for (const mjModel* model : models) {
     const auto [entry, added] = entries_.try_emplace(model);
     if (!added) continue;
-    entry->second = {static_cast<int>(table.size()), FindCamera(*model, camera), {}};
-    table.push_back(AddModel(*model, ViewOf(*model, entry->second.camera_id, config), &entry->second));
+    const int camera_id = FindCamera(*model, camera);
+    entry->second = {static_cast<int>(table.size()), camera_id, ViewOf(*model, camera_id, config), {}};
+    table.push_back(AddModel(*model, &entry->second));
   }
   models_ = Uploaded(table.data(), table.size());
   const size_t bytes = sizeof(TileScene) + static_cast<size_t>(geom_stride_) * (sizeof(GeomPose) + sizeof(CameraPose)) +
@@ -110,14 +113,18 @@ DeviceArray<T> TileRenderer::Uploaded(const T* values, size_t count) {
   return array;
 }
 
-TileModel TileRenderer::AddModel(const mjModel& model, const View& view, ModelEntry* entry) {
+TileModel TileRenderer::AddModel(const mjModel& model, ModelEntry* entry) {
   std::vector<TileGeom> geoms;
   std::vector<TileMesh> meshes;
-  TileModel out = {view, nullptr, nullptr, 0, 0, 0, 0};
+  TileModel out = {nullptr, nullptr, 0, 0, 0, 0};
   for (const DrawnGeom& geom : InDrawingOrder(DrawnGeoms(model))) {
     const int index = static_cast<int>(geoms.size());
     if (geom.shape == Shape::kMesh) meshes.push_back(AddMesh(*library_.Add(model, geom.id), index, geom.translucent));
-    geoms.push_back({geom.shape, geom.id, out.surface_count, {geom.size[0], geom.size[1], geom.size[2]}});
+    geoms.push_back({geom.shape,
+                     geom.id,
+                     model.geom_bodyid[geom.id],
+                     out.surface_count,
+                     {geom.size[0], geom.size[1], geom.size[2]}});
     entry->geom_ids.push_back(geom.id);
     out.surface_count += SurfacesOf(geom.shape);
     if (!geom.translucent) out.opaque_surfaces = out.surface_count;
@@ -172,7 +179,7 @@ void TileRenderer::Gather(std::span<const SceneView> scenes, const Part& part) {
   parallel_(static_cast<int>(scenes.size()), 32, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const ModelEntry& entry = entries_.at(scenes[i].model);
-      part.host_scenes.data()[i] = SceneOf(scenes[i], entry.index, entry.camera_id);
+      part.host_scenes.data()[i] = SceneOf(scenes[i], entry.index, entry.camera_id, entry.view);
       GeomPose* pose = part.host_poses.data() + static_cast<int64_t>(i) * geom_stride_;
       for (const int geom : entry.geom_ids) *pose++ = PoseOf(scenes[i], entry.camera_id, geom);
     }
@@ -247,17 +254,17 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
                        Target(targets.depth_u16, first, n, 1, &part.depth_u16, &downloads_),
                        Target(targets.depth_f32, first, n, 1, &part.depth_f32, &downloads_),
                        Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_),
-                       Target(targets.normals, first, n, 3, &part.normals, &downloads_)};
+                       Target(targets.normals, first, n, 3, &part.normals, &downloads_),
+                       Target(targets.bodies, first, n, 1, &part.bodies, &downloads_)};
   device_->Launch(queue, job);
   if (noise_ && job.depth_u16) LayNoise(scenes, part, job.depth_u16, queue);
   for (const Download& d : downloads_) device_->Copy(queue, d.to, d.from, d.bytes);
 }
 
 void TileRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
-  GS_CHECK(!targets.rgb && !targets.bodies, "the cuda renderer was asked for colour or bodies");
+  GS_CHECK(!targets.rgb, "the cuda renderer was asked for colour");
   for (const SceneView& scene : scenes) {
     GS_CHECK(entries_.contains(scene.model), "a scene of a model that the renderer was not made with");
-    GS_CHECK(!scene.intrinsics, "the cuda renderer was asked for an environment's own intrinsics");
   }
   int queue = 0;
   for (size_t first = 0; first < scenes.size(); first += capacity_) {

@@ -1,5 +1,5 @@
-// Our renderer as tile kernels on a device: depth, segmentation and normals of primitives, meshes and height fields.
-// See renderer.h for the contract.
+// Our renderer as tile kernels on a device: depth, segmentation, bodies and normals of primitives, meshes and height
+// fields. See renderer.h for the contract.
 //
 //   poses of up to Capacity() environments -> page-locked memory -> device -> set-up, tiles -> the caller's images
 //
@@ -45,6 +45,7 @@ class TileRenderer : public BatchRenderer {
   struct ModelEntry {
     int index;
     int camera_id;
+    View view;                  // where a scene brings no intrinsics of its own
     std::vector<int> geom_ids;  // in the order of its TileGeoms
   };
   // A model's tables on the device.
@@ -66,7 +67,7 @@ class TileRenderer : public BatchRenderer {
     DeviceArray<MeshPlace> mesh_places;
     DeviceArray<uint16_t> depth_u16;
     DeviceArray<float> depth_f32;
-    DeviceArray<int32_t> segmentation;
+    DeviceArray<int32_t> segmentation, bodies;
     DeviceArray<float> normals;
     DeviceArray<uint64_t> host_moments, moments;  // with noise only, as all below
     DeviceArray<float> correlated;
@@ -78,7 +79,7 @@ class TileRenderer : public BatchRenderer {
     size_t bytes;
   };
 
-  TileModel AddModel(const mjModel& model, const View& view, ModelEntry* entry);
+  TileModel AddModel(const mjModel& model, ModelEntry* entry);
   TileMesh AddMesh(const MeshAsset& asset, int geom, bool translucent);
   template <class T>
   DeviceArray<T> Uploaded(const T* values, size_t count);

@@ -110,7 +110,7 @@ GS_HOST_DEVICE inline void SetUpGeom(const TileJob& job, int64_t index) {
   const CameraGeoms g = ToCamera(scene, job.poses[index], table.size);
   static_assert(sizeof(CameraPose) == sizeof g.centre + sizeof g.axis);
   memcpy(static_cast<void*>(&job.camera_poses[index]), &g, sizeof(CameraPose));
-  PutPrimitive(table.shape, geom, g, model.view, job.surfaces + env * job.surface_stride + table.first_surface);
+  PutPrimitive(table.shape, geom, g, scene.view, job.surfaces + env * job.surface_stride + table.first_surface);
 }
 
 // A mesh's pose for its vertices.
@@ -167,12 +167,13 @@ GS_HOST_DEVICE void PlaceMesh(const Block& block, const TileJob& job, int index,
   const TileModel& model = job.models[job.scenes[env].model];
   if (number >= model.mesh_count) return;
   const TileMesh& mesh = model.meshes[number];
+  const View& view = job.scenes[env].view;
   const CameraPose& pose = job.camera_poses[static_cast<int64_t>(env) * job.geom_stride + mesh.geom];
   block.ForThreads([&](int thread) {
     const CameraGeoms geom = GeomsOf(pose);
     Bounds b = Nothing();
     for (int i = thread; i < mesh.vertex_count; i += kTileThreads) {
-      b = Including(b, VertexAt(mesh, i, geom), model.view);
+      b = Including(b, VertexAt(mesh, i, geom), view);
     }
     TakeOnlyLane(b, &shared.bounds[thread]);
   });
@@ -188,7 +189,7 @@ GS_HOST_DEVICE void PlaceMesh(const Block& block, const TileJob& job, int index,
              b.nearest < all.nearest ? b.nearest : all.nearest,
              b.farthest > all.farthest ? b.farthest : all.farthest};
     }
-    PutMeshPlace(all, GeomsOf(pose), model.view, &job.mesh_places[index]);
+    PutMeshPlace(all, GeomsOf(pose), view, &job.mesh_places[index]);
   });
 }
 

@@ -71,15 +71,17 @@ struct ImagesOfBatch {
   std::vector<float> depth;
   std::vector<int32_t> geom;
   std::vector<float> normals;
+  std::vector<int32_t> bodies;
 
   // Filled with what no renderer writes.
   explicit ImagesOfBatch(size_t pixels)
-      : depth_u16(pixels, 65000), depth(pixels, -1), geom(pixels, -7), normals(3 * pixels, 9) {}
+      : depth_u16(pixels, 65000), depth(pixels, -1), geom(pixels, -7), normals(3 * pixels, 9), bodies(pixels, -7) {}
   RenderTargets Targets() {
     return {.depth_u16 = depth_u16.data(),
             .depth_f32 = depth.data(),
             .segmentation = geom.data(),
-            .normals = normals.data()};
+            .normals = normals.data(),
+            .bodies = bodies.data()};
   }
 };
 
@@ -94,6 +96,7 @@ inline void ExpectSameImages(BatchRenderer& renderer, const RenderConfig& config
   EXPECT_EQ(ours.depth_u16, expected.depth_u16);
   EXPECT_EQ(ours.depth, expected.depth);
   EXPECT_EQ(ours.geom, expected.geom);
+  EXPECT_EQ(ours.bodies, expected.bodies);
   size_t wrong = 0;
   for (size_t i = 0; i < pixels; ++i) {
     double cosine = expected.geom[i] < 0 ? 1 : 0;

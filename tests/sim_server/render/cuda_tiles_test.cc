@@ -76,6 +76,24 @@ TEST(Tiles, GiveTheSameBytesHoweverTheBatchIsSplit) {
   EXPECT_EQ(parts, expected);
 }
 
+TEST(Tiles, TakeEveryEnvironmentsOwnLens) {
+  RenderConfig config;
+  config.width = 75, config.height = 50;
+  GraspBatch batch(6);
+  std::vector<std::vector<Projection>> lenses;
+  for (SceneView& view : batch.views) {
+    std::vector<Projection>& lens = lenses.emplace_back();
+    for (int camera = 0; camera < view.model->ncam; ++camera) {
+      lens.push_back(ProjectionOf(*view.model, camera, config.width, config.height));
+      lens.back().fx_px *= 0.8 + 0.1 * static_cast<double>(lenses.size());
+      lens.back().cy_px += 2.5;
+    }
+    view.intrinsics = lens.data();
+  }
+  const auto serial = Serial(config, "depth", batch.pointers);
+  ExpectSameImages(*serial, config, "depth", batch.pointers, batch.views);
+}
+
 TEST(Tiles, WriteStraightIntoDeviceMemory) {
   const RenderConfig config;
   const GraspBatch batch(5);
