@@ -10,6 +10,7 @@
 #include "envs/env_batch.h"
 #include "launch/commands.h"
 #include "sim_server/render/bench_render.h"
+#include "wire/bench_control.h"
 #include "wire/bench_wire.h"
 
 namespace gripstream {
@@ -37,6 +38,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"physics", Physics},
     {"render", Render},
     {"wire", BenchWire},
+    {"control", BenchControl},
 };
 
 std::string Number(double value) {
@@ -91,7 +93,7 @@ int BenchCommand(const BenchArguments& arguments) {
     known = true;
     for (BenchRow& row : benchmark.run(arguments.seconds)) rows.push_back(std::move(row));
   }
-  if (!known) throw InputError("command line", "bench", arguments.what, "physics, render, wire or all");
+  if (!known) throw InputError("command line", "bench", arguments.what, "physics, render, wire, control or all");
   PrintTable(rows);
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

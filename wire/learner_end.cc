@@ -86,6 +86,10 @@ const Layout& LearnerEnd::RecordLayout(int peer) const {
   return PeerAt(peer).layout;
 }
 
+Liveness LearnerEnd::LivenessOf(int peer) const {
+  return PeerAt(peer).watch.History();
+}
+
 LearnerEnd::Peer& LearnerEnd::PeerAt(int peer) const {
   GS_CHECK(complete_ && peer >= 0 && static_cast<size_t>(peer) < peers_.size(), "peer " + std::to_string(peer));
   return *peers_[static_cast<size_t>(peer)];
@@ -321,7 +325,7 @@ void LearnerEnd::TakeJoin(const Event& event) {
                                   .info = {join.name, join.host, join.pid, join.env_begin, join.env_count, join.groups},
                                   .slots = join.slots,
                                   .layout = Layout(options_.specs, static_cast<int>(join.env_count / join.groups)),
-                                  .watch = {},
+                                  .watch = PeerWatch(config_.heartbeat_s),
                                   .records = {},
                                   .held = std::vector<Bulk>(join.slots),
                                   .slot_sequence = std::vector<uint64_t>(join.slots, 0),

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -62,6 +63,13 @@ void Pulse::Run() {
     Beat();
     lock.lock();
   }
+}
+
+void PeerWatch::Heard() {
+  const double silence_s = SilentSeconds();
+  history_.longest_silence_s = std::max(history_.longest_silence_s, silence_s);
+  if (silence_s > 2 * period_s_) ++history_.late_beats;
+  heard_ = Clock::now();
 }
 
 void PeerWatch::Note(const Heartbeat& heartbeat) {

@@ -42,12 +42,21 @@ class Pulse {
   std::thread thread_;
 };
 
+// What a peer's signs of life have been like.
+struct Liveness {
+  double longest_silence_s = 0;
+  int late_beats = 0;  // silences of more than two heartbeats
+};
+
 // When a peer was last heard and what it then did.
 class PeerWatch {
  public:
   using Clock = std::chrono::steady_clock;
+  // `period_s`: what the peer's heartbeats should come at.
+  explicit PeerWatch(double period_s = 1) : period_s_(period_s) {}
   // Any message is a sign of life.
-  void Heard() { heard_ = Clock::now(); }
+  void Heard();
+  Liveness History() const { return history_; }
   void Note(const Heartbeat& heartbeat);
   double SilentSeconds() const { return Since(heard_); }
   Clock::time_point LastHeard() const { return heard_; }
@@ -55,6 +64,8 @@ class PeerWatch {
 
  private:
   static double Since(Clock::time_point when) { return std::chrono::duration<double>(Clock::now() - when).count(); }
+  double period_s_;
+  Liveness history_;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point stage_since_ = Clock::now();
   std::string stage_ = "joining";

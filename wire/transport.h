@@ -137,6 +137,8 @@ class LearnerEnd {
   const std::vector<PeerInfo>& Peers() const { return infos_; }
   // The layout of this peer's records (N = its environments / its groups).
   const Layout& RecordLayout(int peer) const;
+  // How regularly it has been heard.
+  Liveness LivenessOf(int peer) const;
   // The peer's next record in order.
   Received ReceiveRecord(int peer, Deadline deadline);
   // Gives the slot back to the simulator. Releasing twice is a bug of ours.
