@@ -24,8 +24,18 @@ echo "== Tests: kernels on the CPU, then on the GPU"
 if command -v compute-sanitizer >/dev/null && nvidia-smi >/dev/null 2>&1; then
   echo "== Tests: compute-sanitizer"
   timeout 120 compute-sanitizer --error-exitcode 1 "$build/test_render_cuda" --gtest_brief=1 \
-    --gtest_filter='Cuda.*Meshes*:Cuda.*Twice*'
+    --gtest_filter='Cuda.*Meshes*:Cuda.*Twice*:Cuda.*Noise*'
 fi
 
 echo "== Depth images per second, $environments environments of the grasp scene"
 "$build/bench_cuda_render" envs/assets/kuka_allegro.xml depth "$environments"
+
+echo "== mujoco_warp's batch renderer on the same scene"
+python=${GRIPSTREAM_WARP_PYTHON:-build/deps/venv/bin/python}  # one that has the mujoco-warp wheels
+if ! nvidia-smi >/dev/null 2>&1; then
+  echo "not measured: no device"
+elif ! "$python" -c 'import mujoco_warp' 2>/dev/null; then
+  echo "not measured: $python has no mujoco_warp"
+else
+  timeout 240 "$python" tools/bench_warp_render.py envs/assets/kuka_allegro.xml depth "$environments"
+fi

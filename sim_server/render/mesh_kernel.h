@@ -1,4 +1,5 @@
-// Draws meshes: transforms the vertices, sets up kLanes triangles at a time, and fills each one's rectangle.
+// Draws meshes: transforms the vertices, sets up kLanes of the triangles that can be seen at a time, and fills each
+// one's rectangle.
 //
 // A ray d passes inside the triangle v0 v1 v2, seen from outside, where d.(vj x vi) >= 0 for its three edges; the
 // inverse depth is the plane's, linear in the pixel. All triangles of a mesh use one origin pixel, so that the two
@@ -65,10 +66,14 @@ inline Vec3 Corner(const MeshVertices& v, const int32_t* index) {
   return {Lanes::Gather(v.x, index), Lanes::Gather(v.y, index), Lanes::Gather(v.z, index)};
 }
 
-// kLanes triangles from the first: planes, edges and rectangles, with the mesh's own origin.
-inline Polygon SetTriangles(const MeshJob& mesh, const MeshVertices& vertices, int first, const RayFrame& rays,
-                            const Placement& whole, const View& view) {
-  const int32_t* index[3] = {mesh.corner[0] + first, mesh.corner[1] + first, mesh.corner[2] + first};
+// kLanes triangles: their corners, and where they can be seen.
+struct TriangleCorners {
+  Vec3 v[3];
+  Vec3 normal;  // not of unit length
+  Lanes k;      // normal.v, below 0 where the triangle faces the camera
+  Placement place;
+};
+inline TriangleCorners PlaceTriangles(const MeshVertices& vertices, const int32_t* const index[3], const View& view) {
   const Vec3 v[3] = {Corner(vertices, index[0]), Corner(vertices, index[1]), Corner(vertices, index[2])};
   Bounds bounds = {kUnbounded, -kUnbounded, kUnbounded, -kUnbounded, kUnbounded, -kUnbounded};
   for (int i = 0; i < 3; ++i) {
@@ -76,36 +81,78 @@ inline Polygon SetTriangles(const MeshJob& mesh, const MeshVertices& vertices, i
     bounds = {Min(px, bounds.x0), Max(px, bounds.x1),          Min(py, bounds.y0),
               Max(py, bounds.y1), Min(v[i].z, bounds.nearest), Max(v[i].z, bounds.farthest)};
   }
-  const Linear edge[3] = {DotRay(Cross(v[1], v[0]), rays), DotRay(Cross(v[2], v[1]), rays),
-                          DotRay(Cross(v[0], v[2]), rays)};
   const Vec3 normal = Cross(v[1] - v[0], v[2] - v[0]);
   const Lanes k = Dot(normal, v[0]);
   RayFrame own = {{0.0f, 0.0f, 0.0f}, 0.0f, 0.0f};
-  Placement place = Place(WholeImageWhereCrossing(bounds, view), k < Lanes(0.0f), view, &own);
+  return {{v[0], v[1], v[2]}, normal, k, Place(WholeImageWhereCrossing(bounds, view), k < Lanes(0.0f), view, &own)};
+}
+
+// Bit i = whether triangle i can be seen: most of a fine mesh look away or lie between pixels' centres.
+inline uint32_t SeenOf(const TriangleCorners& t) {
+  return Bits((t.place.x0 < t.place.x1) & (t.place.y0 < t.place.y1));
+}
+
+// Planes and edges, with the mesh's own origin.
+inline Polygon SetTriangles(const TriangleCorners& t, const RayFrame& rays, const Placement& whole) {
+  const Linear edge[3] = {DotRay(Cross(t.v[1], t.v[0]), rays), DotRay(Cross(t.v[2], t.v[1]), rays),
+                          DotRay(Cross(t.v[0], t.v[2]), rays)};
+  Placement place = t.place;
   place.origin_x = whole.origin_x, place.origin_y = whole.origin_y;
-  const Linear base = (Lanes(1.0f) / k) * DotRay(normal, rays);
+  const Linear base = (Lanes(1.0f) / t.k) * DotRay(t.normal, rays);
   return {place, base, {edge[0], edge[1], edge[2], {0.0f, 0.0f, 0.0f}}};
 }
 
+// A mesh under way: what all of its triangles share.
+struct MeshDrawing {
+  const MeshJob& mesh;
+  const MeshVertices& vertices;
+  const RayFrame& rays;
+  const Placement& whole;
+  const View& view;
+  const Band& band;
+};
+
+// Draws these triangles, kLanes at a time.
+inline void DrawTriangles(const MeshDrawing& d, const int32_t* triangles, int count) {
+  for (int first = 0; first < count; first += kLanes) {
+    int32_t corner[3][kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int32_t triangle = triangles[first + lane < count ? first + lane : count - 1];
+      for (int i = 0; i < 3; ++i) corner[i][lane] = d.mesh.corner[i][triangle];
+    }
+    const int32_t* const index[3] = {corner[0], corner[1], corner[2]};
+    const Polygon polygons = SetTriangles(PlaceTriangles(d.vertices, index, d.view), d.rays, d.whole);
+    for (int lane = 0; lane < kLanes && first + lane < count; ++lane) {
+      PolygonOf<float> triangle;
+      TakeLane(polygons, lane, &triangle);
+      const PlacementOf<float>& p = triangle.place;
+      const PixelRect rect = {static_cast<int>(p.x0), static_cast<int>(p.x1), static_cast<int>(p.y0),
+                              static_cast<int>(p.y1)};
+      Fill<TriangleColumn>(triangle, p, rect, {d.mesh.geom, triangles[first + lane]}, d.band);
+    }
+  }
+}
+
+// Finds the triangles that can be seen and sets up only those.
 inline void DrawMesh(const MeshJob& mesh, const CameraGeoms& pose, const View& view, float* scratch, const Band& band) {
   const MeshVertices vertices = Transform(mesh, pose, view, scratch);
   RayFrame rays = {{0.0f, 0.0f, 0.0f}, 0.0f, 0.0f};
   const Placement whole = Place(vertices.box, IsFinite(pose), view, &rays);
   if (!(LeastLane(whole.x0) < LeastLane(whole.x1) && LeastLane(whole.y0) < LeastLane(whole.y1))) return;
+  const MeshDrawing drawing = {mesh, vertices, rays, whole, view, band};
+  constexpr int kMostSeen = 512;
+  int32_t seen[kMostSeen];
+  int count = 0;
   for (int first = 0; first < mesh.triangle_count; first += kLanes) {
-    const Polygon triangles = SetTriangles(mesh, vertices, first, rays, whole, view);
-    float x0[kLanes], x1[kLanes], y0[kLanes], y1[kLanes];
-    Store(x0, triangles.place.x0), Store(x1, triangles.place.x1);
-    Store(y0, triangles.place.y0), Store(y1, triangles.place.y1);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      if (!(x0[lane] < x1[lane] && y0[lane] < y1[lane])) continue;
-      PolygonOf<float> triangle;
-      TakeLane(triangles, lane, &triangle);
-      const PixelRect rect = {static_cast<int>(x0[lane]), static_cast<int>(x1[lane]), static_cast<int>(y0[lane]),
-                              static_cast<int>(y1[lane])};
-      Fill<TriangleColumn>(triangle, triangle.place, rect, {mesh.geom, first + lane}, band);
+    const int32_t* const index[3] = {mesh.corner[0] + first, mesh.corner[1] + first, mesh.corner[2] + first};
+    for (uint32_t left = SeenOf(PlaceTriangles(vertices, index, view)); left; left &= left - 1) {
+      seen[count++] = first + FirstOf(left);
     }
+    if (count <= kMostSeen - kLanes) continue;
+    DrawTriangles(drawing, seen, count);
+    count = 0;
   }
+  DrawTriangles(drawing, seen, count);
 }
 
 }  // namespace gripstream::GS_RENDER_ISA

@@ -1,7 +1,7 @@
 // bench_cuda_render MODEL.xml CAMERA [ENVIRONMENTS]: depth images per second on a CUDA device.
 //
-// Prints a line per image size: uint16 depth into a buffer on the device and into page-locked host memory, poses
-// gathered from MuJoCo's arrays and uploaded for every image. Without a device it says so and succeeds.
+// Prints a line per image size: uint16 depth into a buffer on the device, the same with sensor noise, and into
+// page-locked host memory, poses gathered from MuJoCo's arrays and uploaded for every image. Without a device it says so and succeeds.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -68,8 +68,14 @@ void Measure(const mjModel& model, const char* camera, std::span<const SceneView
   const size_t pixels = scenes.size() * width * height;
   const DeviceArray<uint16_t> device(renderer.Device(), MemorySide::kDevice, pixels);
   const DeviceArray<uint16_t> host(renderer.Device(), MemorySide::kHost, pixels);
-  std::printf("depth %dx%d, %zu environments: %.0f images/s into device memory, %.0f into host memory\n", width, height,
-              scenes.size(), Rate(renderer, scenes, device.data()), Rate(renderer, scenes, host.data()));
+  const double on_device = Rate(renderer, scenes, device.data()), in_host = Rate(renderer, scenes, host.data());
+  DepthNoiseConfig noise;
+  noise.enabled = true;
+  renderer.TakeDepthNoise(noise, 1);
+  std::printf(
+      "depth %dx%d, %zu environments: %.0f images/s into device memory, %.0f into host memory, %.0f with noise into "
+      "device memory\n",
+      width, height, scenes.size(), on_device, in_host, Rate(renderer, scenes, device.data()));
 }
 
 bool HasDevice() {
