@@ -147,12 +147,12 @@ double PerJoint(const std::vector<double>& values, size_t joint, size_t joints, 
 }
 
 // Acceleration may rise from one limit to the other within a step, which the limit on jerk must allow.
-void AccelerationLimits(const FabricGains& gains, const std::string& where, FabricModel& out) {
+void AccelerationLimits(const FabricBody& body, const std::string& where, FabricModel& out) {
   const size_t joints = static_cast<size_t>(out.joints);
   for (size_t j = 0; j < joints; ++j) {
-    const double limit = PerJoint(gains.acceleration, j, joints, where, "acceleration");
-    const double jerk = PerJoint(gains.jerk, j, joints, where, "jerk");
-    out.acceleration[j] = std::min(limit, 0.5 * jerk * gains.dt_s);
+    const double limit = PerJoint(body.acceleration, j, joints, where, "acceleration");
+    const double jerk = PerJoint(body.jerk, j, joints, where, "jerk");
+    out.acceleration[j] = std::min(limit, 0.5 * jerk * out.dt_s);
   }
 }
 
@@ -224,7 +224,7 @@ FabricModel MakeFabricModel(const KinematicTree& tree, const LinkFrame& palm, in
   out.palm_rotation = ToMatrix(pose.quat);
   out.palm_origin = pose.pos;
   Gains(gains, out);
-  AccelerationLimits(gains, where, out);
+  AccelerationLimits(body, where, out);
   SynergyRows(synergies, arm_joints, out);
   Spheres(body, builder, where, out);
   Boxes(body, where, out);

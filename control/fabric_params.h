@@ -59,10 +59,6 @@ struct FabricGains {
   AttractorGains palm{.mass = 1, .gain = 50, .sharpness = 40, .damping = 50};
   LimitGains limits;
   RepulsionGains repulsion;
-  std::vector<double> acceleration = {7.5,  7.5,  10,   10,   10,   20,   20,   22.5, 22.5, 22.5, 22.5, 22.5,
-                                      22.5, 22.5, 22.5, 22.5, 22.5, 22.5, 22.5, 22.5, 22.5, 22.5, 22.5};
-  std::vector<double> jerk = {3750, 3750, 5000, 5000, 5000, 10000, 10000, 2250, 2250, 2250, 2250, 2250,
-                              2250, 2250, 2250, 2250, 2250, 2250,  2250,  2250, 2250, 2250, 2250};
   double guard_margin_m = 1e-3;
 
   void Fields(FieldVisitor& v) {
@@ -74,19 +70,21 @@ struct FabricGains {
     v.Group("palm", palm, "attractor of the palm pose");
     v.Group("limits", limits, "repulsion from joint limits");
     v.Group("repulsion", repulsion, "repulsion of body spheres from boxes and from the arm");
-    v.Floats("acceleration", acceleration, 0, {.doc = "limits, per joint or one for all", .unit = "rad/s2"},
-             {1e-3, 1e6});
-    v.Floats("jerk", jerk, 0, {.doc = "limits, per joint or one for all", .unit = "rad/s3"}, {1e-3, 1e9});
     v.Float("guard_margin_m", guard_margin_m, {.doc = "distance to the boxes that braking keeps", .unit = "m"}, {0, 1});
   }
 };
 
-// Spheres that stand for the robot's body, and boxes of the world along its axes.
+// What the fabric needs to know of a robot: limits on its motion, spheres that stand for its body, and boxes of its
+// world along the base frame's axes.
 struct FabricBody {
+  std::vector<double> acceleration = {10}, jerk = {5000};
   std::vector<std::string> links, self_movers, self_obstacles;
   std::vector<double> offsets, radii, box_centres, box_sizes;
 
   void Fields(FieldVisitor& v) {
+    v.Floats("acceleration", acceleration, 0, {.doc = "limits, per joint or one for all", .unit = "rad/s2"},
+             {1e-3, 1e6});
+    v.Floats("jerk", jerk, 0, {.doc = "limits, per joint or one for all", .unit = "rad/s3"}, {1e-3, 1e9});
     v.Strings("links", links, {.doc = "body that carries each sphere"});
     v.Floats("offsets", offsets, 0, {.doc = "centre in the body's frame, x y z per sphere", .unit = "m"});
     v.Floats("radii", radii, 0, {.doc = "per sphere", .unit = "m"}, {0, 10});

@@ -55,7 +55,7 @@ class RawBatch {
 
 std::vector<const mjModel*> ModelsOf(const EnvBatch& envs) {
   std::vector<const mjModel*> models;
-  for (int env = 0; env < envs.Envs(); ++env) models.push_back(envs.Model(env));
+  for (int env = 0; env < envs.Envs(); ++env) models.push_back(envs.PhysicsModel(env));
   return models;
 }
 

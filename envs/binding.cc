@@ -149,6 +149,18 @@ void BindObject(const mjModel* model, const std::string& name, const Resolver& r
   out.object_dof = model->jnt_dofadr[joint];
 }
 
+void BindTouches(const mjModel* model, const std::vector<std::string>& names, const Resolver& resolver,
+                 RobotBinding& out) {
+  for (const std::string& name : names) {
+    const int id = resolver.Id(mjOBJ_SENSOR, "sensors", model->nsensor, "binding.touch_sensors", name);
+    if (model->sensor_type[id] != mjSENS_TOUCH) resolver.Refuse("binding.touch_sensors", name, "a touch sensor");
+    out.touches.push_back(model->sensor_adr[id]);
+  }
+  for (int id = 0; names.empty() && id < model->nsensor; ++id) {
+    if (model->sensor_type[id] == mjSENS_TOUCH) out.touches.push_back(model->sensor_adr[id]);
+  }
+}
+
 }  // namespace
 
 RobotBinding Bind(const mjModel* model, const TaskConfig& config, const std::string& path) {
@@ -161,6 +173,7 @@ RobotBinding Bind(const mjModel* model, const TaskConfig& config, const std::str
   out.palm_site = resolver.Site("binding.palm_site", names.palm_site);
   std::vector<int> sites = {out.palm_site};
   for (const std::string& tip : names.tip_sites) sites.push_back(resolver.Site("binding.tip_sites", tip));
+  BindTouches(model, names.touch_sensors, resolver, out);
   BindObject(model, names.object_body, resolver, out);
   out.camera = resolver.Id(mjOBJ_CAMERA, "cameras", model->ncam, "camera", config.camera);
   BuildTree(model, sites, out);

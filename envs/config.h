@@ -6,6 +6,7 @@
 
 #include "control/fabric_params.h"
 #include "core/config.h"
+#include "envs/grasp_config.h"
 
 namespace gripstream {
 
@@ -15,6 +16,7 @@ struct BindingConfig {
   int arm_joints = 7;
   std::string palm_site = "palm";
   std::vector<std::string> tip_sites = {"index_tip", "middle_tip", "ring_tip", "thumb_tip"};
+  std::vector<std::string> touch_sensors{};
   std::string object_body = "object";
   std::string home_key = "home";
 
@@ -24,6 +26,7 @@ struct BindingConfig {
           {1, 32});
     v.String("palm_site", palm_site, {.doc = "site whose pose the palm_pose action commands"});
     v.Strings("tip_sites", tip_sites, {.doc = "fingertip sites"});
+    v.Strings("touch_sensors", touch_sensors, {.doc = "touch sensors, for the critic; empty: all of the model"});
     v.String("object_body", object_body, {.doc = "free body that takes the catalogue object's geoms"});
     v.String("home_key", home_key, {.doc = "keyframe an episode starts from"});
   }
@@ -59,7 +62,7 @@ struct ActionConfig {
              {.doc = "posture that free motion is drawn to, in joint order; empty: home", .unit = "rad"});
     v.String("synergies", synergies, {.doc = "file with the hand's synergy directions; empty: the shipped one"});
     v.String("fabric_body", fabric_body,
-             {.doc = "file with body spheres and the world's boxes; empty: the shipped one"});
+             {.doc = "file with the robot's limits, body spheres and boxes; empty: the shipped robot's, else none"});
     v.Group("fabric", fabric, "the geometric fabric");
     v.Float("position_gain", position_gain, {.doc = "palm servo, position", .unit = "1/s"}, {0, 100});
     v.Float("rotation_gain", rotation_gain, {.doc = "palm servo, orientation", .unit = "1/s"}, {0, 100});
@@ -101,9 +104,12 @@ struct TaskConfig {
   BindingConfig binding;
   ActionConfig action;
   ReachConfig reach;
+  GraspConfig grasp;
+  CurriculumConfig curriculum;
+  RandomiseConfig randomise;
 
   void Fields(FieldVisitor& v) {
-    v.Choice("name", name, {"reach"}, {.doc = "task"});
+    v.Choice("name", name, {"reach", "grasp"}, {.doc = "task"});
     v.String("model", model, {.doc = "MJCF file; empty: the shipped KUKA iiwa 7 with Allegro hand"});
     v.String("catalogue", catalogue, {.doc = "MJCF file with one body per object; empty: the shipped one"});
     v.Strings("objects", objects, {.doc = "objects by name, or train, heldout, all; empty: the model's own object"});
@@ -121,6 +127,9 @@ struct TaskConfig {
     v.Group("binding", binding, "names in the model");
     v.Group("action", action, "from the policy's numbers to joint targets");
     v.Group("reach", reach, "the reach task");
+    v.Group("grasp", grasp, "the grasp task");
+    v.Group("curriculum", curriculum, "how far randomisation and the task's ramps are open");
+    v.Group("randomise", randomise, "randomisation per environment and episode");
   }
 };
 

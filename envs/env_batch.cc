@@ -43,6 +43,14 @@ const char* NameOf(SimHealth health) {
   return "";
 }
 
+// The shipped robot's fabric comes with it.
+ActionConfig WithShippedBody(const TaskConfig& task) {
+  ActionConfig action = task.action;
+  if (task.model.empty() && action.fabric_body.empty())
+    action.fabric_body = std::string(GRIPSTREAM_ASSETS_DIR) + "/fabric_body.yaml";
+  return action;
+}
+
 std::vector<int> FirstIntegers(int n) {
   std::vector<int> all(static_cast<size_t>(n));
   std::iota(all.begin(), all.end(), 0);
@@ -64,8 +72,9 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
       first_env_(first_env),
       n_(n),
       models_(task),
-      action_map_(MakeActionMap(task.action, models_.Binding())),
-      task_(MakeTask(task)),
+      action_map_(MakeActionMap(WithShippedBody(task), models_.Binding())),
+      task_(MakeTask(task, models_.Binding())),
+      own_models_(task.randomise.enabled && task.randomise.physics ? std::make_unique<OwnModels>(models_, n) : nullptr),
       physics_(MakeMujocoPhysics(models_.Model(0), n, physics.threads)),
       episode_steps_(gripstream::EpisodeSteps(task)),
       ticks_(task.decimation / task.control_decimation),
@@ -73,6 +82,23 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
   ShuffleObjects();
   BuildSpecs();
   Allocate();
+  const RobotBinding& robot = models_.Binding();
+  hand_frames_.push_back(robot.palm);
+  hand_frames_.insert(hand_frames_.end(), robot.tips.begin(), robot.tips.end());
+  if (hand_frames_.size() > kMaxHandPoints)
+    throw InputError("task", "task.binding.tip_sites", std::to_string(robot.tips.size()),
+                     "at most " + std::to_string(kMaxHandPoints - 1));
+  SetCurriculumLevel(task.curriculum.start);
+}
+
+TaskDims EnvBatch::Dims() const {
+  const RobotBinding& robot = models_.Binding();
+  return {robot.tree.Joints(), action_map_->Size(), 1 + static_cast<int>(robot.tips.size()),
+          static_cast<int>(robot.touches.size()), models_.Objects()};
+}
+
+void EnvBatch::SetCurriculumLevel(int level) {
+  curriculum_level_ = std::clamp(level, 0, config_.curriculum.levels);
 }
 
 void EnvBatch::ShuffleObjects() {
@@ -83,9 +109,13 @@ void EnvBatch::ShuffleObjects() {
 }
 
 void EnvBatch::BuildSpecs() {
-  const int joints = models_.Binding().tree.Joints(), actions = action_map_->Size();
-  const int proprio = task_->ProprioSize(joints, actions), state = task_->StateSize(joints, actions);
-  const int terms = static_cast<int>(task_->RewardTerms().size());
+  const auto size_of = [](const std::vector<ObservationField>& fields) {
+    int size = 0;
+    for (const ObservationField& field : fields) size += field.size;
+    return size;
+  };
+  const int actions = action_map_->Size(), proprio = size_of(ProprioFields()), state = size_of(StateFields());
+  const int terms = static_cast<int>(task_->RewardTerms().size()), metrics = static_cast<int>(Metrics().size());
   action_spec_ = {"action", DType::kFloat32, {actions}, "", 1.0};
   specs_ = {
       {"obs.proprio", DType::kFloat32, {proprio}, "", 1.0},
@@ -101,6 +131,7 @@ void EnvBatch::BuildSpecs() {
       {"env_id", DType::kUint32, {}, "", 1.0},
       {"object_id", DType::kInt32, {}, "", 1.0},
   };
+  if (metrics > 0) specs_.push_back({"metrics", DType::kFloat32, {metrics}, "", 1.0});
 }
 
 void EnvBatch::Allocate() {
@@ -116,6 +147,11 @@ void EnvBatch::Allocate() {
   object_id_ = object_ = {n_, 1};
   action_ = last_action_ = {n_, actions};
   memory_ = {n_, static_cast<size_t>(action_map_->MemorySize())};
+  task_memory_ = {n_, static_cast<size_t>(task_->MemorySize())};
+  metrics_ = {n_, Metrics().size()};
+  hand_distance_ = {n_, 1};
+  level_ = {n_, 1};
+  settings_.resize(static_cast<size_t>(n_));
   for (int env = 0; env < n_; ++env) env_id_.Of(env) = first_env_ + static_cast<uint32_t>(env);
 }
 
@@ -131,6 +167,7 @@ void EnvBatch::Reset(const ResetRequest& request) {
     success_.Clear(env);
     reward_.Clear(env);
     terms_.Clear(env);
+    metrics_.Clear(env);
     final_state_.Clear(env);
   }
   BeginEpisodes(FirstIntegers(n_));
@@ -161,8 +198,9 @@ void EnvBatch::Step(const float* actions) {
 void EnvBatch::Write(std::span<std::byte* const> tensors) const {
   const void* sources[] = {proprio_.Data(),      state_.Data(),   final_state_.Data(), object_position_.Data(),
                            reward_.Data(),       terms_.Data(),   done_.Data(),        success_.Data(),
-                           episode_step_.Data(), episode_.Data(), env_id_.Data(),      object_id_.Data()};
-  GS_CHECK(tensors.size() == specs_.size() && std::size(sources) == specs_.size(), "one pointer per tensor");
+                           episode_step_.Data(), episode_.Data(), env_id_.Data(),      object_id_.Data(),
+                           metrics_.Data()};
+  GS_CHECK(tensors.size() == specs_.size() && std::size(sources) >= specs_.size(), "one pointer per tensor");
   for (size_t i = 0; i < tensors.size(); ++i)
     std::memcpy(tensors[i], sources[i], specs_[i].Bytes() * static_cast<size_t>(n_));
 }
@@ -184,36 +222,6 @@ std::vector<const mjModel*> EnvBatch::DistinctModels() const {
   return models;
 }
 
-int EnvBatch::ChooseObject(int env) const {
-  if (request_.mode == ResetRequest::Mode::kTrain) return train_order_[env_id_.Of(env) % train_order_.size()];
-  const std::vector<int>& objects = request_.held_out ? models_.HeldOut() : models_.Train();
-  return objects[episode_.Of(env) % objects.size()];
-}
-
-void EnvBatch::UpdateModels() {
-  std::vector<const mjModel*> models;
-  bool changed = false;
-  for (int env = 0; env < n_; ++env) {
-    models.push_back(models_.Model(object_.Of(env)));
-    changed |= models.back() != physics_->Model(env);
-  }
-  if (changed) physics_->SetModels(models);
-}
-
-void EnvBatch::BeginEpisodes(std::span<const int> ids) {
-  for (const int env : ids) {
-    object_.Of(env) = ChooseObject(env);
-    object_id_.Of(env) = models_.Object(object_.Of(env)).catalogue_id;
-    episode_step_.Clear(env);
-    action_.Clear(env);
-    last_action_.Clear(env);
-  }
-  UpdateModels();
-  physics_->Reset(
-      ids, [this](int env, const SimView& sim) { Fill(env, sim); },
-      [this](int env, const SimView& sim) { ObserveStart(env, sim); });
-}
-
 void EnvBatch::Quarantine(int env) {
   ++faults_;
   const bool quiet = faults_ > 16 && (faults_ & (faults_ - 1)) != 0;  // after the first few, powers of two
@@ -224,6 +232,7 @@ void EnvBatch::Quarantine(int env) {
   success_.Clear(env);
   reward_.Clear(env);
   terms_.Clear(env);
+  metrics_.Clear(env);
   final_state_.Clear(env);
 }
 

@@ -28,11 +28,15 @@
 #include "envs/action_map.h"
 #include "envs/config.h"
 #include "envs/model.h"
+#include "envs/own_models.h"
 #include "envs/per_env.h"
 #include "envs/physics.h"
+#include "envs/randomise.h"
 #include "envs/task.h"
 
 namespace gripstream {
+
+inline constexpr size_t kMaxHandPoints = 16;
 
 struct ResetRequest {
   enum class Mode : uint32_t { kTrain = 0, kEval = 1 };
@@ -75,10 +79,19 @@ class EnvBatch {
   //   episode              uint32 []    its number: per environment in training, within the set in evaluation
   //   env_id               uint32 []    global environment id
   //   object_id            int32 []     its object's place in the catalogue, -1 for the model's own
+  //   metrics              float32 [M]  numbers to log after the previous action; names in Metrics(); only if there are
   const std::vector<TensorSpec>& RecordSpecs() const { return specs_; }
   // float32 [A], each component in [-1, 1]; what lies outside is clamped.
   const TensorSpec& ActionSpec() const { return action_spec_; }
   const std::vector<std::string>& RewardTerms() const { return task_->RewardTerms(); }
+  std::vector<std::string> Metrics() const { return task_->Metrics(); }
+  // What obs.proprio and state consist of, in order.
+  std::vector<ObservationField> ProprioFields() const { return task_->ProprioFields(Dims()); }
+  std::vector<ObservationField> StateFields() const { return task_->StateFields(Dims()); }
+
+  // Level of task.curriculum for episodes that begin from now on; clamped to the levels there are.
+  void SetCurriculumLevel(int level);
+  int CurriculumLevel() const { return curriculum_level_; }
 
   // Episodes start anew everywhere.
   void Reset(const ResetRequest& request);
@@ -88,7 +101,7 @@ class EnvBatch {
   void Write(std::span<std::byte* const> tensors) const;
 
   // For the renderer; valid until the next Reset, Step or LoadState.
-  const mjModel* Model(int env) const { return physics_->Model(env); }
+  const mjModel* Model(int env) const { return models_.Model(object_.Of(env)); }
   const mjtNum* GeomXpos(int env) const { return physics_->GeomXpos(env); }    // [ngeom, 3] m
   const mjtNum* GeomXmat(int env) const { return physics_->GeomXmat(env); }    // [ngeom, 9] row-major
   const mjtNum* CamXpos(int env) const { return physics_->CamXpos(env); }      // [ncam, 3] m
@@ -116,6 +129,9 @@ class EnvBatch {
   int EpisodeSteps() const { return episode_steps_; }
   const ObjectInfo& Object(int env) const { return models_.Object(object_.Of(env)); }
   BatchPhysics& Physics() { return *physics_; }
+  // With the environment's own friction, gains and masses, unlike Model(). Valid as the above.
+  const mjModel* PhysicsModel(int env) const { return physics_->Model(env); }
+  const RobotBinding& Robot() const { return models_.Binding(); }
 
  private:
   EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_t seed, uint32_t first_env, int n);
@@ -124,8 +140,10 @@ class EnvBatch {
   void Allocate();
   void ShuffleObjects();
   void BeginEpisodes(std::span<const int> ids);
-  void UpdateModels();
+  void UpdateModels(std::span<const int> ids);
   int ChooseObject(int env) const;
+  void DrawEpisode(int env);  // settings_ of an environment from the level and the draws of its episode
+  TaskDims Dims() const;
   Rng Draw(int env, const char* purpose) const;
   uint64_t EvaluationSet() const;  // the seed of its streams
   void Quarantine(int env);
@@ -135,8 +153,10 @@ class EnvBatch {
   void Control(int env, const SimView& sim);
   void ObserveStart(int env, const SimView& sim);
   void ObserveStep(int env, const SimView& sim);
-  struct JointState;
-  Scene MakeScene(int env, const SimView& sim, const JointState& joints) const;
+  void Push(int env, const SimView& sim) const;
+  struct Senses;
+  void Sense(int env, const SimView& sim, Senses& senses) const;
+  Scene MakeScene(int env, const SimView& sim, Senses& senses) const;
   void WriteObservation(int env, const Scene& scene);
   void WriteOutcome(int env, const Scene& scene);
 
@@ -150,26 +170,33 @@ class EnvBatch {
   const ModelSet models_;
   const std::unique_ptr<ActionMap> action_map_;
   const std::unique_ptr<Task> task_;
+  const std::unique_ptr<OwnModels> own_models_;  // null unless physics is randomised
   const std::unique_ptr<BatchPhysics> physics_;
-  const int episode_steps_;       // policy steps of a whole episode
-  const int ticks_;               // control ticks per policy step
-  const double tick_s_;           // duration of one
-  std::vector<int> train_order_;  // training objects in seeded order: environment e holds entry e mod size
+  std::vector<LinkFrame> hand_frames_;  // palm, then fingertips
+  const int episode_steps_;             // policy steps of a whole episode
+  const int ticks_;                     // control ticks per policy step
+  const double tick_s_;                 // duration of one
+  std::vector<int> train_order_;        // training objects in seeded order: environment e holds entry e mod size
   std::vector<TensorSpec> specs_;
   TensorSpec action_spec_;
 
   ResetRequest request_;
+  int32_t curriculum_level_ = 0;
   uint64_t faults_ = 0;
 
   // The record, in the order of specs_.
-  PerEnv<float> proprio_, state_, final_state_, object_position_, reward_, terms_;
+  PerEnv<float> proprio_, state_, final_state_, object_position_, reward_, terms_, metrics_;
   PerEnv<uint8_t> done_, success_;
   PerEnv<uint32_t> episode_step_, episode_, env_id_;
   PerEnv<int32_t> object_id_;
   // What else an environment remembers.
-  PerEnv<int32_t> object_;              // index in models_
-  PerEnv<float> action_, last_action_;  // [N, A]
-  PerEnv<double> memory_;               // [N, M] of the action map
+  PerEnv<int32_t> object_;                 // index in models_
+  PerEnv<float> action_, last_action_;     // [N, A]
+  PerEnv<double> memory_;                  // [N, M] of the action map
+  PerEnv<float> task_memory_;              // [N, K] of the task
+  PerEnv<float> hand_distance_;            // object to the farthest hand point (m)
+  PerEnv<int32_t> level_;                  // of the curriculum when the episode began
+  std::vector<EpisodeSettings> settings_;  // follow from the above
 };
 
 }  // namespace gripstream

@@ -1,4 +1,4 @@
-// What a batch does with one environment on a physics thread: fill in a start, pass on joint targets, observe.
+// What a batch observes of one environment, on a physics thread.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -23,78 +23,101 @@ Transform PoseOfSite(const SimView& sim, int site) {
 
 }  // namespace
 
-// Joint positions and velocities in the robot's order.
-struct EnvBatch::JointState {
-  std::array<double, kMaxRobotJoints> q, qd;
-  size_t count;
-
-  JointState(const RobotBinding& robot, const SimView& sim) : count(robot.qpos.size()) {
-    for (size_t j = 0; j < count; ++j) {
-      q[j] = sim.qpos[robot.qpos[j]];
-      qd[j] = sim.qvel[robot.dofs[j]];
-    }
-  }
+// Everything that a scene refers to.
+struct EnvBatch::Senses {
+  std::array<double, kMaxRobotJoints> q, qd, q_seen, qd_seen, command_q, command_qd, command_qdd, torque;
+  std::array<double, kMaxHandPoints> touch;
+  std::array<FrameMotion, kMaxHandPoints> hand, hand_seen;
+  size_t joints, touches;
+  Rng noise{0, 0, 0};
 };
 
-// Training draws by environment and its episode, evaluation by the episode's place in the set.
-Rng EnvBatch::Draw(int env, const char* purpose) const {
-  if (request_.mode == ResetRequest::Mode::kTrain)
-    return RandomStream(seed_, purpose).At(env_id_.Of(env), episode_.Of(env));
-  return RandomStream(EvaluationSet(), purpose).At(episode_.Of(env), 0);
+namespace {
+
+double Uniform(Rng& rng, double width) {
+  return width * (2 * static_cast<double>(rng.Uniform()) - 1);
 }
 
-uint64_t EnvBatch::EvaluationSet() const {
-  return MixBits(request_.eval_seed) + (request_.held_out ? 2 : 1);
+Vec3 NoisyPosition(Vec3 p, const NoiseDraw& draw, Rng& rng) {
+  const auto noisy = [&](double x) { return x + draw.bias + Uniform(rng, draw.width); };
+  const double x = noisy(p.x), y = noisy(p.y);
+  return {x, y, noisy(p.z)};
 }
 
-EpisodeKey EnvBatch::Episode(int env) const {
-  if (request_.mode == ResetRequest::Mode::kTrain) return {env_id_.Of(env), episode_.Of(env)};
-  // The highest bit keeps sets apart from the numbers of training episodes.
-  return {episode_.Of(env), EvaluationSet() | uint64_t{1} << 63};
+Quat NoisyRotation(Quat q, const NoiseDraw& draw, Rng& rng) {
+  const auto noisy = [&](double x) { return x + draw.bias + Uniform(rng, draw.width); };
+  const double w = noisy(q.w), x = noisy(q.x), y = noisy(q.y);
+  return Normalized({w, x, y, noisy(q.z)});
 }
 
-void EnvBatch::Fill(int env, const SimView& sim) {
+}  // namespace
+
+// Joints, what the robot's sensors make of them, commands and forces.
+void EnvBatch::Sense(int env, const SimView& sim, Senses& s) const {
   const RobotBinding& robot = models_.Binding();
-  std::ranges::copy(robot.home_qpos, sim.qpos);
-  Rng start = Draw(env, "start");
-  const float noise = static_cast<float>(config_.start_noise_rad);
-  for (size_t j = 0; j < robot.qpos.size(); ++j) {
-    const JointLimit& limit = robot.tree.limits[j];
-    mjtNum& position = sim.qpos[robot.qpos[j]];
-    position = std::clamp(position + static_cast<double>(start.Uniform(-noise, noise)), limit.lower, limit.upper);
-    sim.ctrl[robot.actuators[j]] = position;
+  const EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
+  s.joints = robot.qpos.size();
+  const uint64_t step = (uint64_t{episode_.Of(env)} << 32) | episode_step_.Of(env);
+  s.noise = request_.mode == ResetRequest::Mode::kTrain
+                ? RandomStream(seed_, "observation noise").At(env_id_.Of(env), step)
+                : RandomStream(EvaluationSet(), "observation noise").At(0, step);
+  const bool noisy = config_.randomise.enabled;
+  for (size_t j = 0; j < s.joints; ++j) {
+    s.q[j] = s.q_seen[j] = sim.qpos[robot.qpos[j]];
+    s.qd[j] = s.qd_seen[j] = sim.qvel[robot.dofs[j]];
+    s.torque[j] = sim.qfrc_actuator[robot.dofs[j]];
+    if (!noisy) continue;
+    s.q_seen[j] += settings.position.bias + Uniform(s.noise, settings.position.width);
+    s.qd_seen[j] += settings.velocity.bias + Uniform(s.noise, settings.velocity.width);
   }
-  Rng spawn = Draw(env, "spawn");
-  const Transform object = task_->Spawn(models_.Object(object_.Of(env)), spawn);
-  const double pose[7] = {object.pos.x,  object.pos.y,  object.pos.z, object.quat.w,
-                          object.quat.x, object.quat.y, object.quat.z};
-  std::copy_n(pose, 7, sim.qpos + robot.object_qpos);
-  const JointState joints(robot, sim);
-  action_map_->Begin(std::span(joints.q).first(joints.count), std::span(joints.qd).first(joints.count), {},
-                     memory_[env]);
+  s.touches = std::min(robot.touches.size(), s.touch.size());
+  for (size_t i = 0; i < s.touches; ++i) s.touch[i] = sim.sensordata[robot.touches[i]];
+  action_map_->Commanded(memory_[env], {std::span(s.command_q).first(s.joints), std::span(s.command_qd).first(s.joints),
+                                        std::span(s.command_qdd).first(s.joints)});
 }
 
-void EnvBatch::Control(int env, const SimView& sim) {
+Scene EnvBatch::MakeScene(int env, const SimView& sim, Senses& s) const {
   const RobotBinding& robot = models_.Binding();
-  std::array<double, kMaxRobotJoints> targets;
-  const size_t joints = robot.actuators.size();
-  action_map_->Tick(tick_s_, memory_[env], std::span(targets).first(joints));
-  for (size_t j = 0; j < joints; ++j) sim.ctrl[robot.actuators[j]] = targets[j];
-}
-
-Scene EnvBatch::MakeScene(int env, const SimView& sim, const JointState& joints) const {
-  const RobotBinding& robot = models_.Binding();
-  return {
-      .q = std::span(joints.q).first(joints.count),
-      .qd = std::span(joints.qd).first(joints.count),
-      .palm = PoseOfSite(sim, robot.palm_site),
-      .object = PoseOfBody(sim, robot.object_body),
-      .palm_target = action_map_->PalmTarget(memory_[env]),
-      .action = action_[env],
-      .last_action = last_action_[env],
-      .step = static_cast<int>(episode_step_.Of(env)),
-      .episode_steps = episode_steps_,
-  };
+  const EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
+  Sense(env, sim, s);
+  const auto all = [&](const auto& values) { return std::span<const double>(values).first(s.joints); };
+  Scene scene{.q = all(s.q),
+              .qd = all(s.qd),
+              .palm = PoseOfSite(sim, robot.palm_site),
+              .object = PoseOfBody(sim, robot.object_body),
+              .palm_target = action_map_->PalmTarget(memory_[env]),
+              .action = action_[env],
+              .last_action = last_action_[env],
+              .step = static_cast<int>(episode_step_.Of(env)),
+              .episode_steps = episode_steps_,
+              .q_seen = all(s.q_seen),
+              .qd_seen = all(s.qd_seen)};
+  scene.object_seen = scene.object;
+  if (config_.randomise.enabled) {
+    scene.object_seen.pos = NoisyPosition(scene.object.pos, settings.object_position, s.noise);
+    scene.object_seen.quat = NoisyRotation(scene.object.quat, settings.object_rotation, s.noise);
+  }
+  if (task_->WantsHand()) {
+    const size_t points = hand_frames_.size();
+    FrameMotions(robot.tree, scene.q, scene.qd, hand_frames_, std::span(s.hand).first(points));
+    scene.hand = scene.hand_seen = std::span(s.hand).first(points);
+    if (config_.randomise.enabled) {
+      FrameMotions(robot.tree, scene.q_seen, scene.qd_seen, hand_frames_, std::span(s.hand_seen).first(points));
+      scene.hand_seen = std::span(s.hand_seen).first(points);
+    }
+  }
+  const mjtNum* v = sim.qvel + robot.object_dof;  // linear in the world, angular in the body's frame
+  scene.object_linear = {v[0], v[1], v[2]};
+  scene.object_angular = Rotate(scene.object.quat, {v[3], v[4], v[5]});
+  scene.command_q = all(s.command_q);
+  scene.command_qd = all(s.command_qd);
+  scene.command_qdd = all(s.command_qdd);
+  scene.torque = all(s.torque);
+  scene.touch = std::span(s.touch).first(s.touches);
+  scene.object_index = object_.Of(env);
+  scene.objects = models_.Objects();
+  scene.level = settings.level;
+  return scene;
 }
 
 void EnvBatch::WriteObservation(int env, const Scene& scene) {
@@ -103,11 +126,16 @@ void EnvBatch::WriteObservation(int env, const Scene& scene) {
   position[0] = static_cast<float>(scene.object.pos.x);
   position[1] = static_cast<float>(scene.object.pos.y);
   position[2] = static_cast<float>(scene.object.pos.z);
+  double farthest = Norm(scene.palm.pos - scene.object.pos);
+  for (const FrameMotion& point : scene.hand) farthest = std::max(farthest, Norm(point.pos - scene.object.pos));
+  hand_distance_.Of(env) = static_cast<float>(farthest);
 }
 
 void EnvBatch::WriteOutcome(int env, const Scene& scene) {
   const bool times_out = scene.step >= episode_steps_;
-  const Outcome outcome = task_->Evaluate(scene, times_out, terms_[env]);
+  task_->Remember(scene, task_memory_[env]);
+  const Outcome outcome = task_->Evaluate(scene, task_memory_[env], times_out, terms_[env]);
+  task_->Measure(scene, metrics_[env]);
   reward_.Of(env) = std::accumulate(terms_[env].begin(), terms_[env].end(), 0.0f);
   const DoneKind kind = outcome.terminated ? DoneKind::kTerminated
                         : times_out        ? DoneKind::kTimedOut
@@ -122,14 +150,14 @@ void EnvBatch::WriteOutcome(int env, const Scene& scene) {
 }
 
 void EnvBatch::ObserveStart(int env, const SimView& sim) {
-  const JointState joints(models_.Binding(), sim);
-  WriteObservation(env, MakeScene(env, sim, joints));
+  Senses senses;
+  WriteObservation(env, MakeScene(env, sim, senses));
 }
 
 void EnvBatch::ObserveStep(int env, const SimView& sim) {
   ++episode_step_.Of(env);
-  const JointState joints(models_.Binding(), sim);
-  const Scene scene = MakeScene(env, sim, joints);
+  Senses senses;
+  const Scene scene = MakeScene(env, sim, senses);
   WriteObservation(env, scene);
   WriteOutcome(env, scene);
 }

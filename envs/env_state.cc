@@ -7,7 +7,7 @@
 namespace gripstream {
 namespace {
 
-constexpr uint32_t kStateVersion = 1;
+constexpr uint32_t kStateVersion = 2;
 
 // What a block begins with. The fields of VisitState follow, then the physics state.
 struct StateHeader {
@@ -41,7 +41,12 @@ void EnvBatch::VisitState(Self& self, int env, Visit&& visit) {
   row(self.action_);
   row(self.last_action_);
   row(self.memory_);
+  row(self.task_memory_);
+  row(self.metrics_);
+  row(self.hand_distance_);
+  row(self.level_);
   const auto value = [&](auto& field) { visit(&field, sizeof field); };
+  value(self.curriculum_level_);
   value(self.request_.mode);
   value(self.request_.first_episode);
   value(self.request_.eval_seed);
@@ -87,15 +92,16 @@ void EnvBatch::LoadState(int env, const std::byte* in) {
   VisitState(*this, env, take);
   if (object_.Of(env) < 0 || object_.Of(env) >= models_.Objects())
     throw InputError("checkpoint", "the environment state names an object that is not there");
+  DrawEpisode(env);
   std::vector<mjtNum> state(static_cast<size_t>(physics_->StateSize()));
   take(state.data(), state.size() * sizeof(mjtNum));
   physics_->WriteState(env, state.data());
 }
 
 void EnvBatch::FinishLoad() {
-  UpdateModels();
   std::vector<int> all(static_cast<size_t>(n_));
   for (int env = 0; env < n_; ++env) all[static_cast<size_t>(env)] = env;
+  UpdateModels(all);
   physics_->Forward(all, [](int, const SimView&) {});
 }
 

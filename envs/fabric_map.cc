@@ -18,12 +18,8 @@ constexpr size_t kGoal = 7;  // position and quaternion
 
 FabricBody ReadBody(const std::string& path) {
   FabricBody body;
-  ConfigFile(path, std::vector<std::string>()).Read(body);
+  if (!path.empty()) ConfigFile(path, std::vector<std::string>()).Read(body);
   return body;
-}
-
-std::string BodyPath(const ActionConfig& config) {
-  return config.fabric_body.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/fabric_body.yaml" : config.fabric_body;
 }
 
 class FabricMap final : public ActionMap {
@@ -39,7 +35,8 @@ class FabricMap final : public ActionMap {
         ranges_(Ranges(config.palm_low, config.synergy_low, table_.low, "action.synergy_low"),
                 Ranges(config.palm_high, config.synergy_high, table_.high, "action.synergy_high"), "action.palm_low"),
         model_(MakeFabricModel(robot.tree, robot.palm, robot.arm_joints, synergies_, rest_, config.fabric,
-                               ReadBody(BodyPath(config)), BodyPath(config))) {}
+                               ReadBody(config.fabric_body),
+                               config.fabric_body.empty() ? "task.action" : config.fabric_body)) {}
 
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return static_cast<int>(3 * joints_ + kGoal + Synergies() + 1); }

@@ -32,6 +32,7 @@ struct RobotBinding {
   KinematicTree tree;           // its joints are these joints
   LinkFrame palm;
   std::vector<LinkFrame> tips;
+  std::vector<int> touches;  // addresses in sensordata
   int arm_joints = 0;
   int palm_site = -1;
   int object_body = -1;

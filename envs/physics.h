@@ -22,13 +22,16 @@ namespace gripstream {
 // One environment as a callback sees it; valid during the callback.
 struct SimView {
   const mjModel* model;
-  mjtNum* qpos;             // [nq]; writable in `fill` only
-  mjtNum* qvel;             // [nv]; writable in `fill` only
-  mjtNum* ctrl;             // [nu]; writable in `fill` and `control`
-  const mjtNum* site_xpos;  // [nsite, 3], poses: not valid in `fill` and `control`
-  const mjtNum* site_xmat;  // [nsite, 9]
-  const mjtNum* xpos;       // [nbody, 3]
-  const mjtNum* xquat;      // [nbody, 4]
+  mjtNum* qpos;          // [nq]; writable in `fill` only
+  mjtNum* qvel;          // [nv]; writable in `fill` only
+  mjtNum* ctrl;          // [nu]; writable in `fill` and `control`
+  mjtNum* xfrc_applied;  // [nbody, 6] force (N) and torque (Nm) on bodies; writable in `control`, kept until changed
+  const mjtNum* qfrc_actuator;  // [nv] and
+  const mjtNum* sensordata;     // [nsensordata], as of the last physics step's start; zeros after a reset
+  const mjtNum* site_xpos;      // [nsite, 3], poses: not valid in `fill` and `control`
+  const mjtNum* site_xmat;      // [nsite, 9]
+  const mjtNum* xpos;           // [nbody, 3]
+  const mjtNum* xquat;          // [nbody, 4]
 };
 
 // What became of an environment in the last call.

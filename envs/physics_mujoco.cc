@@ -26,7 +26,17 @@ SimHealth HealthOf(const mjData* data) {
 }
 
 SimView View(const mjModel* model, mjData* data) {
-  return {model, data->qpos, data->qvel, data->ctrl, data->site_xpos, data->site_xmat, data->xpos, data->xquat};
+  return {model,
+          data->qpos,
+          data->qvel,
+          data->ctrl,
+          data->xfrc_applied,
+          data->qfrc_actuator,
+          data->sensordata,
+          data->site_xpos,
+          data->site_xmat,
+          data->xpos,
+          data->xquat};
 }
 
 // Whether a camera or light follows a centre of mass.

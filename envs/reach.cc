@@ -3,30 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "envs/number_writer.h"
+
 namespace gripstream {
 namespace {
-
-// Writes numbers one after the other.
-class Writer {
- public:
-  explicit Writer(std::span<float> out) : out_(out) {}
-  void Put(double value) { out_[at_++] = static_cast<float>(value); }
-  void Put(Vec3 v) {
-    Put(v.x);
-    Put(v.y);
-    Put(v.z);
-  }
-  void Put(std::span<const double> values) {
-    for (const double value : values) Put(value);
-  }
-  void Put(std::span<const float> values) {
-    for (const float value : values) out_[at_++] = value;
-  }
-
- private:
-  std::span<float> out_;
-  size_t at_ = 0;
-};
 
 double TimeLeft(const Scene& scene) {
   return 1.0 - static_cast<double>(scene.step) / scene.episode_steps;
@@ -36,14 +16,24 @@ class Reach final : public Task {
  public:
   explicit Reach(const TaskConfig& config) : config_(config) {}
 
-  int ProprioSize(int joints, int actions) const override { return joints + 3 + 3 + actions + 1; }
-  int StateSize(int joints, int actions) const override { return 2 * joints + 3 + 3 + 7 + 3 + actions + 1; }
+  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override {
+    return {{"joint_position", d.joints, "rad"},
+            {"palm_position", 3, "m"},
+            {"commanded_palm", 3, "m"},
+            {"last_action", d.actions, ""},
+            {"time_left", 1, ""}};
+  }
+  std::vector<ObservationField> StateFields(const TaskDims& d) const override {
+    return {{"joint_position", d.joints, "rad"}, {"joint_velocity", d.joints, "rad/s"}, {"palm_position", 3, "m"},
+            {"commanded_palm", 3, "m"},          {"object_position", 3, "m"},           {"object_rotation", 4, ""},
+            {"palm_to_object", 3, "m"},          {"last_action", d.actions, ""},        {"time_left", 1, ""}};
+  }
   const std::vector<std::string>& RewardTerms() const override {
     static const std::vector<std::string> terms = {"distance", "aim", "near", "success", "action_rate"};
     return terms;
   }
 
-  Transform Spawn(const ObjectInfo& object, Rng& rng) const override {
+  Transform Spawn(const ObjectInfo& object, double, Rng& rng) const override {
     const auto within = [&](size_t axis) {
       return config_.spawn_center[axis] + config_.spawn_size[axis] * (static_cast<double>(rng.Uniform()) - 0.5);
     };
@@ -52,12 +42,12 @@ class Reach final : public Task {
     return {{x, y, config_.table_z_m + object.half_height_m}, AxisAngle({0, 0, 1}, yaw)};
   }
 
-  Outcome Evaluate(const Scene& scene, bool ends, std::span<float> terms) const override {
+  Outcome Evaluate(const Scene& scene, std::span<const float>, bool ends, std::span<float> terms) const override {
     const ReachConfig& c = config_.reach;
     const double distance = Norm(scene.palm.pos - scene.object.pos);
     const double aim = Norm(scene.palm_target - scene.object.pos);
     const bool near = distance <= c.success_radius_m;
-    Writer out(terms);
+    NumberWriter out(terms);
     out.Put(c.weight_distance * std::exp(-c.distance_sharpness * distance));
     out.Put(c.weight_aim * std::exp(-c.distance_sharpness * aim));
     out.Put(near ? c.weight_near : 0.0);
@@ -67,21 +57,19 @@ class Reach final : public Task {
   }
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
-    Writer seen(proprio);
+    NumberWriter seen(proprio);
     seen.Put(scene.q);
     seen.Put(scene.palm.pos);
     seen.Put(scene.palm_target);
     seen.Put(scene.action);
     seen.Put(TimeLeft(scene));
-    Writer all(state);
+    NumberWriter all(state);
     all.Put(scene.q);
     all.Put(scene.qd);
     all.Put(scene.palm.pos);
     all.Put(scene.palm_target);
     all.Put(scene.object.pos);
-    const Quat& r = scene.object.quat;
-    const double quat[4] = {r.w, r.x, r.y, r.z};
-    all.Put(std::span<const double>(quat));
+    all.Put(scene.object.quat);
     all.Put(scene.object.pos - scene.palm.pos);
     all.Put(scene.action);
     all.Put(TimeLeft(scene));
@@ -102,7 +90,7 @@ class Reach final : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> MakeReach(const TaskConfig& config) {
+std::unique_ptr<Task> MakeReach(const TaskConfig& config, const RobotBinding&) {
   return std::make_unique<Reach>(config);
 }
 

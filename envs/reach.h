@@ -15,6 +15,6 @@
 
 namespace gripstream {
 
-std::unique_ptr<Task> MakeReach(const TaskConfig& config);
+std::unique_ptr<Task> MakeReach(const TaskConfig& config, const RobotBinding& robot);
 
 }  // namespace gripstream

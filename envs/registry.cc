@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "envs/action_map.h"
 #include "envs/fabric_map.h"
+#include "envs/grasp.h"
 #include "envs/joint_targets.h"
 #include "envs/palm_pose.h"
 #include "envs/reach.h"
@@ -12,11 +13,12 @@ namespace {
 
 struct TaskEntry {
   const char* name;
-  std::unique_ptr<Task> (*make)(const TaskConfig&);
+  std::unique_ptr<Task> (*make)(const TaskConfig&, const RobotBinding&);
 };
 
 constexpr TaskEntry kTasks[] = {
     {"reach", &MakeReach},
+    {"grasp", &MakeGrasp},
 };
 
 struct ActionMapEntry {
@@ -55,9 +57,9 @@ const std::vector<std::string>& ActionMapNames() {
   return names;
 }
 
-std::unique_ptr<Task> MakeTask(const TaskConfig& config) {
+std::unique_ptr<Task> MakeTask(const TaskConfig& config, const RobotBinding& robot) {
   for (const TaskEntry& entry : kTasks) {
-    if (config.name == entry.name) return entry.make(config);
+    if (config.name == entry.name) return entry.make(config, robot);
   }
   throw InputError("task", "task.name", config.name, "one of " + Joined(TaskNames()));
 }

@@ -9,12 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "control/frame_motion.h"
 #include "control/math3.h"
 #include "core/rng.h"
 #include "envs/config.h"
 #include "envs/model.h"
 
 namespace gripstream {
+
+// One part of an observation, in order; for descriptions and for whoever takes an observation apart.
+struct ObservationField {
+  std::string name;
+  int size;
+  std::string unit;
+};
+
+// Sizes that a task's layouts depend on.
+struct TaskDims {
+  int joints, actions, hand_points, touches, objects;
+};
 
 // An environment after a policy step, in the robot's base frame and joint order.
 struct Scene {
@@ -24,6 +37,17 @@ struct Scene {
   Vec3 palm_target;                            // commanded
   std::span<const float> action, last_action;  // the newest and the one before; zeros at the start of an episode
   int step = 0, episode_steps = 1;             // policy steps done, and of a whole episode
+  // As the robot's sensors have it, with noise and bias where the configuration has them.
+  std::span<const double> q_seen{}, qd_seen{};
+  Transform object_seen{};
+  // Palm, then fingertips; empty unless the task WantsHand().
+  std::span<const FrameMotion> hand{}, hand_seen{};
+  Vec3 object_linear{}, object_angular{};                            // m/s, rad/s, in the base frame
+  std::span<const double> command_q{}, command_qd{}, command_qdd{};  // of the action map
+  std::span<const double> torque{};   // of the actuators, per joint (Nm), one physics step old
+  std::span<const double> touch{};    // force on each touch sensor (N), one physics step old
+  int object_index = 0, objects = 0;  // place among the task's objects, and their number
+  double level = 0;                   // of the curriculum, [0, 1]
 };
 
 struct Outcome {
@@ -35,18 +59,28 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  virtual int ProprioSize(int joints, int actions) const = 0;
-  virtual int StateSize(int joints, int actions) const = 0;
+  // The layouts of obs.proprio and state.
+  virtual std::vector<ObservationField> ProprioFields(const TaskDims& dims) const = 0;
+  virtual std::vector<ObservationField> StateFields(const TaskDims& dims) const = 0;
   virtual const std::vector<std::string>& RewardTerms() const = 0;
+  // Numbers to be logged, per step, that are no reward.
+  virtual std::vector<std::string> Metrics() const { return {}; }
+  virtual bool WantsHand() const { return false; }
+  // Numbers that the task remembers per environment; zeros at the start of an episode.
+  virtual int MemorySize() const { return 0; }
 
   // The object's pose at the start of an episode.
-  virtual Transform Spawn(const ObjectInfo& object, Rng& rng) const = 0;
+  virtual Transform Spawn(const ObjectInfo& object, double level, Rng& rng) const = 0;
+  // Called after every step, before Evaluate.
+  virtual void Remember(const Scene&, std::span<float>) const {}
   // Weighted reward terms of the step that led here. `ends`: the episode ends here by its time.
-  virtual Outcome Evaluate(const Scene& scene, bool ends, std::span<float> terms) const = 0;
+  virtual Outcome Evaluate(const Scene& scene, std::span<const float> memory, bool ends,
+                           std::span<float> terms) const = 0;
+  virtual void Measure(const Scene&, std::span<float>) const {}
   virtual void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const = 0;
 };
 
-std::unique_ptr<Task> MakeTask(const TaskConfig& config);
+std::unique_ptr<Task> MakeTask(const TaskConfig& config, const RobotBinding& robot);
 const std::vector<std::string>& TaskNames();
 
 }  // namespace gripstream

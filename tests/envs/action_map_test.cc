@@ -168,6 +168,7 @@ TEST_F(ActionMapTest, SizesThatDoNotFitTheRobotAreRefused) {
 ActionConfig FabricConfig() {
   ActionConfig config;
   config.map = "fabric";
+  config.fabric_body = testing::kAssets + "fabric_body.yaml";
   config.palm_low = {-1.2, -0.7, 0, -3.14, -0.785, 2.356};
   config.palm_high = {0, 0.7, 1, -1.571, 0.785, 3.927};
   return config;

@@ -32,6 +32,12 @@ struct SceneParts {
   }
 };
 
+size_t SizeOfFields(const std::vector<ObservationField>& fields) {
+  int size = 0;
+  for (const ObservationField& field : fields) size += field.size;
+  return static_cast<size_t>(size);
+}
+
 TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
   TaskConfig config;
   config.reach = {.success_radius_m = 0.06,
@@ -41,12 +47,12 @@ TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
                   .weight_near = 5,
                   .weight_success = 7,
                   .weight_action_rate = 11};
-  const auto task = MakeReach(config);
+  const auto task = MakeReach(config, {});
   const SceneParts parts;
   std::vector<float> terms(task->RewardTerms().size());
   // Palm 5 cm from the object, commanded 20 cm from it.
   const Scene scene = parts.Make({0.03, 0.04, 0}, {0, 0, 0.2}, {}, 4);
-  EXPECT_TRUE(task->Evaluate(scene, true, terms).success);
+  EXPECT_TRUE(task->Evaluate(scene, {}, true, terms).success);
   EXPECT_NEAR(terms[0], 2 * std::exp(-0.5), 1e-6);
   EXPECT_NEAR(terms[1], 3 * std::exp(-2.0), 1e-6);
   EXPECT_EQ(terms[2], 5.0f);
@@ -57,22 +63,22 @@ TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
 TEST(Reach, SuccessIsCountedWithinTheRadiusAndItsBonusPaidAtTheEndOnly) {
   TaskConfig config;
   config.reach.weight_success = 1;
-  const auto task = MakeReach(config);
+  const auto task = MakeReach(config, {});
   const SceneParts parts;
   std::vector<float> terms(task->RewardTerms().size());
-  EXPECT_FALSE(task->Evaluate(parts.Make({0.061, 0, 0}, {}, {}, 4), true, terms).success);
+  EXPECT_FALSE(task->Evaluate(parts.Make({0.061, 0, 0}, {}, {}, 4), {}, true, terms).success);
   EXPECT_EQ(terms[2], 0.0f);
   EXPECT_EQ(terms[3], 0.0f);
-  task->Evaluate(parts.Make({0.059, 0, 0}, {}, {}, 3), false, terms);
+  task->Evaluate(parts.Make({0.059, 0, 0}, {}, {}, 3), {}, false, terms);
   EXPECT_GT(terms[2], 0.0f);
   EXPECT_EQ(terms[3], 0.0f);
 }
 
 TEST(Reach, ObservationsAreLaidOutAsDeclaredAndProprioceptionHidesTheObject) {
-  const auto task = MakeReach(TaskConfig());
+  const auto task = MakeReach(TaskConfig(), {});
   const SceneParts parts;
-  std::vector<float> proprio(static_cast<size_t>(task->ProprioSize(2, 1)));
-  std::vector<float> state(static_cast<size_t>(task->StateSize(2, 1)));
+  std::vector<float> proprio(SizeOfFields(task->ProprioFields({2, 1, 0, 0, 1})));
+  std::vector<float> state(SizeOfFields(task->StateFields({2, 1, 0, 0, 1})));
   task->Observe(parts.Make({1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 1), proprio, state);
   EXPECT_EQ(proprio, (std::vector<float>{0.1f, 0.2f, 1, 2, 3, 4, 5, 6, 0.5f, 0.75f}));
   const float w = static_cast<float>(std::cos(0.5)), z = static_cast<float>(std::sin(0.5));

@@ -1,0 +1,150 @@
+// How a batch begins episodes and what it does to an environment between observations: objects, models, starts, joint
+// targets, pushes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "envs/env_batch.h"
+
+namespace gripstream {
+
+// Training draws by environment and its episode, evaluation by the episode's place in the set.
+Rng EnvBatch::Draw(int env, const char* purpose) const {
+  if (request_.mode == ResetRequest::Mode::kTrain)
+    return RandomStream(seed_, purpose).At(env_id_.Of(env), episode_.Of(env));
+  return RandomStream(EvaluationSet(), purpose).At(episode_.Of(env), 0);
+}
+
+uint64_t EnvBatch::EvaluationSet() const {
+  return MixBits(request_.eval_seed) + (request_.held_out ? 2 : 1);
+}
+
+EpisodeKey EnvBatch::Episode(int env) const {
+  if (request_.mode == ResetRequest::Mode::kTrain) return {env_id_.Of(env), episode_.Of(env)};
+  // The highest bit keeps sets apart from the numbers of training episodes.
+  return {episode_.Of(env), EvaluationSet() | uint64_t{1} << 63};
+}
+
+int EnvBatch::ChooseObject(int env) const {
+  if (request_.mode == ResetRequest::Mode::kTrain) return train_order_[env_id_.Of(env) % train_order_.size()];
+  const std::vector<int>& objects = request_.held_out ? models_.HeldOut() : models_.Train();
+  return objects[episode_.Of(env) % objects.size()];
+}
+
+void EnvBatch::DrawEpisode(int env) {
+  const double level = static_cast<double>(level_.Of(env)) / config_.curriculum.levels;
+  EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
+  if (config_.randomise.enabled) {
+    settings = DrawSettings(config_.randomise, level, Draw(env, "episode settings"));
+  } else {
+    settings = {};
+    settings.level = level;
+    settings.start_position = config_.start_noise_rad;
+    settings.tuning.fabric_damping = RampAt(config_.randomise.fabric_damping, level);
+  }
+}
+
+void EnvBatch::UpdateModels(std::span<const int> ids) {
+  if (own_models_) {
+    for (const int env : ids) {
+      const double level = settings_[static_cast<size_t>(env)].level;
+      const Rng rng = Draw(env, "physics");
+      own_models_->Set(env, object_.Of(env), DrawPhysics(config_.randomise, models_.Binding(), level, rng));
+    }
+  }
+  std::vector<const mjModel*> models;
+  bool changed = false;
+  for (int env = 0; env < n_; ++env) {
+    models.push_back(own_models_ ? own_models_->Model(env) : Model(env));
+    changed |= models.back() != physics_->Model(env);
+  }
+  if (changed) physics_->SetModels(models);
+}
+
+void EnvBatch::BeginEpisodes(std::span<const int> ids) {
+  const int eval_level = config_.curriculum.eval_level;
+  const bool own_level = request_.mode == ResetRequest::Mode::kEval && eval_level >= 0;
+  for (const int env : ids) {
+    object_.Of(env) = ChooseObject(env);
+    object_id_.Of(env) = models_.Object(object_.Of(env)).catalogue_id;
+    level_.Of(env) = own_level ? std::min(eval_level, config_.curriculum.levels) : curriculum_level_;
+    episode_step_.Clear(env);
+    action_.Clear(env);
+    last_action_.Clear(env);
+    task_memory_.Clear(env);
+    DrawEpisode(env);
+  }
+  UpdateModels(ids);
+  physics_->Reset(
+      ids, [this](int env, const SimView& sim) { Fill(env, sim); },
+      [this](int env, const SimView& sim) { ObserveStart(env, sim); });
+}
+
+void EnvBatch::Fill(int env, const SimView& sim) {
+  const RobotBinding& robot = models_.Binding();
+  const EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
+  std::ranges::copy(robot.home_qpos, sim.qpos);
+  Rng start = Draw(env, "start");
+  const float noise = static_cast<float>(settings.start_position), speed = static_cast<float>(settings.start_velocity);
+  std::array<double, kMaxRobotJoints> q{}, qd{};
+  for (size_t j = 0; j < robot.qpos.size(); ++j) {
+    const JointLimit& limit = robot.tree.limits[j];
+    mjtNum& position = sim.qpos[robot.qpos[j]];
+    position = std::clamp(position + static_cast<double>(start.Uniform(-noise, noise)), limit.lower, limit.upper);
+    sim.ctrl[robot.actuators[j]] = q[j] = position;
+  }
+  for (size_t j = 0; speed > 0 && j < robot.dofs.size(); ++j)
+    sim.qvel[robot.dofs[j]] = qd[j] = static_cast<double>(start.Uniform(-speed, speed));
+  Rng spawn = Draw(env, "spawn");
+  const Transform object = task_->Spawn(models_.Object(object_.Of(env)), settings.level, spawn);
+  const double pose[7] = {object.pos.x,  object.pos.y,  object.pos.z, object.quat.w,
+                          object.quat.x, object.quat.y, object.quat.z};
+  std::copy_n(pose, 7, sim.qpos + robot.object_qpos);
+  const size_t joints = robot.qpos.size();
+  action_map_->Begin(std::span(q).first(joints), std::span(qd).first(joints), settings.tuning, memory_[env]);
+}
+
+void EnvBatch::Control(int env, const SimView& sim) {
+  const RobotBinding& robot = models_.Binding();
+  const EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
+  std::array<double, kMaxRobotJoints> targets, q, qd, qdd;
+  const size_t joints = robot.actuators.size();
+  action_map_->Tick(tick_s_, memory_[env], std::span(targets).first(joints));
+  for (size_t j = 0; j < joints; ++j) sim.ctrl[robot.actuators[j]] = targets[j];
+  if (settings.velocity_target > 0) {
+    // An actuator damps speed against 0; a speed that is wanted moves its position target by damping over stiffness.
+    action_map_->Commanded(memory_[env],
+                           {std::span(q).first(joints), std::span(qd).first(joints), std::span(qdd).first(joints)});
+    for (size_t j = 0; j < joints; ++j) {
+      const mjtNum* bias = sim.model->actuator_biasprm + mjNBIAS * robot.actuators[j];
+      if (bias[1] != 0) sim.ctrl[robot.actuators[j]] += settings.velocity_target * qd[j] * bias[2] / bias[1];
+    }
+  }
+  if (settings.push > 0) Push(env, sim);
+}
+
+// A force in a random direction and a torque in another, new every push_period_s, while the hand is near.
+void EnvBatch::Push(int env, const SimView& sim) const {
+  const RandomiseConfig& config = config_.randomise;
+  mjtNum* wrench = sim.xfrc_applied + 6 * models_.Binding().object_body;
+  std::fill_n(wrench, 6, 0.0);
+  if (static_cast<double>(hand_distance_.Of(env)) > config.push_distance_m) return;
+  const double time_s = episode_step_.Of(env) * tick_s_ * ticks_;
+  const uint64_t period = static_cast<uint64_t>(time_s / config.push_period_s);
+  const uint64_t draw = (uint64_t{episode_.Of(env)} << 32) | period;
+  Rng rng = request_.mode == ResetRequest::Mode::kTrain ? RandomStream(seed_, "push").At(env_id_.Of(env), draw)
+                                                        : RandomStream(EvaluationSet(), "push").At(0, draw);
+  const double mass = sim.model->body_mass[models_.Binding().object_body];
+  const double force = mass * settings_[static_cast<size_t>(env)].push * static_cast<double>(rng.Uniform());
+  for (int part = 0; part < 2; ++part) {
+    const double x = static_cast<double>(rng.Normal()), y = static_cast<double>(rng.Normal());
+    Vec3 direction{x, y, static_cast<double>(rng.Normal())};
+    direction = (1 / std::max(Norm(direction), 1e-9)) * direction;
+    const double size = part == 0 ? force : force * config.push_lever_m;
+    wrench[3 * part] = size * direction.x;
+    wrench[3 * part + 1] = size * direction.y;
+    wrench[3 * part + 2] = size * direction.z;
+  }
+}
+
+}  // namespace gripstream

@@ -1,0 +1,239 @@
+#include "envs/grasp.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/error.h"
+#include "envs/number_writer.h"
+#include "envs/randomise.h"
+
+namespace gripstream {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// What the task remembers of an episode.
+enum Memory : size_t { kStepsInRegion = 0, kEverHeld, kMemorySize };
+
+std::vector<double> CurlPosture(const GraspConfig& config, const RobotBinding& robot) {
+  const size_t arm = static_cast<size_t>(robot.arm_joints), hand = robot.qpos.size() - arm;
+  if (config.curl.size() == hand) return config.curl;
+  if (!config.curl.empty())
+    throw InputError("task", "grasp.curl", std::to_string(config.curl.size()) + " numbers",
+                     std::to_string(hand) + ", one per hand joint, or none for the home posture");
+  std::vector<double> home;
+  for (size_t j = arm; j < robot.qpos.size(); ++j) home.push_back(robot.home_qpos[static_cast<size_t>(robot.qpos[j])]);
+  return home;
+}
+
+class Grasp final : public Task {
+ public:
+  Grasp(const TaskConfig& task, const RobotBinding& robot)
+      : task_(task),
+        config_(task.grasp),
+        teacher_(config_.proprio == "teacher"),
+        arm_(static_cast<size_t>(robot.arm_joints)),
+        curl_(CurlPosture(config_, robot)),
+        goal_{config_.goal[0], config_.goal[1], config_.goal[2]},
+        step_s_(static_cast<double>(task.decimation) / task.physics_hz) {}
+
+  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override {
+    std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
+                                            {"joint_velocity", d.joints, "rad/s"},
+                                            {"hand_position", 3 * d.hand_points, "m"},
+                                            {"hand_velocity", 3 * d.hand_points, "m/s"}};
+    if (teacher_) Append(fields, {{"object_position", 3, "m"}, {"object_rotation", 4, ""}});
+    Append(fields, {{"goal", 3, "m"}});
+    if (teacher_) Append(fields, Identity(d));
+    Append(fields, Commands(d));
+    return fields;
+  }
+
+  std::vector<ObservationField> StateFields(const TaskDims& d) const override {
+    std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
+                                            {"joint_velocity", d.joints, "rad/s"},
+                                            {"hand_position", 3 * d.hand_points, "m"},
+                                            {"hand_twist", 6 * d.hand_points, "m/s rad/s"},
+                                            {"touch", d.touches, "N"},
+                                            {"actuator_torque", d.joints, "Nm"},
+                                            {"object_position", 3, "m"},
+                                            {"object_rotation", 4, ""},
+                                            {"object_twist", 6, "m/s rad/s"},
+                                            {"goal", 3, "m"}};
+    Append(fields, Identity(d));
+    Append(fields, Commands(d));
+    return fields;
+  }
+
+  const std::vector<std::string>& RewardTerms() const override {
+    static const std::vector<std::string> terms = {"reach", "goal", "curl", "lift"};
+    return terms;
+  }
+  std::vector<std::string> Metrics() const override {
+    return {"lifted", "in_region", "goal_distance_m", "hand_distance_m"};
+  }
+  bool WantsHand() const override { return true; }
+  int MemorySize() const override { return kMemorySize; }
+
+  Transform Spawn(const ObjectInfo& object, double level, Rng& rng) const override {
+    const auto centred = [&] { return static_cast<double>(rng.Uniform()) - 0.5; };
+    const double x = task_.spawn_center[0] + RampAt(config_.spawn_x, level) * centred();
+    const double y = task_.spawn_center[1] + RampAt(config_.spawn_y, level) * centred();
+    const double turn = 2 * kPi * RampAt(config_.spawn_rotation, level);
+    const double about_x = turn * centred(), about_y = turn * centred();
+    const double rest = task_.table_z_m + object.half_height_m;
+    if (config_.spawn_z_m <= 0) return {{x, y, rest}, AxisAngle({0, 0, 1}, about_x)};  // upright, turned on the spot
+    return {{x, y, config_.spawn_z_m}, AxisAngle({1, 0, 0}, about_x) * AxisAngle({0, 1, 0}, about_y)};
+  }
+
+  void Remember(const Scene& scene, std::span<float> memory) const override {
+    const bool inside = InRegion(scene);
+    memory[kStepsInRegion] = inside ? memory[kStepsInRegion] + 1 : 0;
+    if (inside && static_cast<double>(memory[kStepsInRegion]) * step_s_ >= config_.hold_s) memory[kEverHeld] = 1;
+  }
+
+  Outcome Evaluate(const Scene& scene, std::span<const float> memory, bool, std::span<float> terms) const override {
+    NumberWriter out(terms);
+    out.Put(ReachReward(scene));
+    out.Put(GoalReward(scene));
+    out.Put(CurlReward(scene));
+    out.Put(LiftReward(scene));
+    const double held_s = static_cast<double>(memory[kStepsInRegion]) * step_s_;
+    const bool held = InRegion(scene) && held_s >= config_.hold_s;
+    const bool enough = config_.end_after_hold_s > 0 && held_s >= config_.end_after_hold_s;
+    return {.terminated = OutOfReach(scene) || enough,
+            .success = config_.success == "ever" ? memory[kEverHeld] > 0 : held};
+  }
+
+  void Measure(const Scene& scene, std::span<float> metrics) const override {
+    NumberWriter out(metrics);
+    out.Put(scene.object.pos.z > task_.table_z_m + config_.lift_m ? 1.0 : 0.0);
+    out.Put(InRegion(scene) ? 1.0 : 0.0);
+    out.Put(Norm(scene.object.pos - goal_));
+    out.Put(HandDistance(scene));
+  }
+
+  void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
+    ObserveProprio(scene, proprio);
+    ObserveState(scene, state);
+  }
+
+ private:
+  static void Append(std::vector<ObservationField>& to, const std::vector<ObservationField>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
+  static std::vector<ObservationField> Identity(const TaskDims& d) {
+    return {{"object", d.objects, "one-hot"}, {"object_scale", 1, ""}};
+  }
+  static std::vector<ObservationField> Commands(const TaskDims& d) {
+    return {{"last_action", d.actions, ""},
+            {"commanded_position", d.joints, "rad"},
+            {"commanded_velocity", d.joints, "rad/s"},
+            {"commanded_acceleration", d.joints, "rad/s2"}};
+  }
+
+  // 1. The hand's points come near the object, the farthest counts.
+  double ReachReward(const Scene& scene) const {
+    return config_.weight_reach * std::exp(-config_.reach_sharpness * HandDistance(scene));
+  }
+  // 2. The object comes near the goal.
+  double GoalReward(const Scene& scene) const {
+    const double sharpness = RampAt(config_.goal_sharpness, scene.level);
+    return config_.weight_goal * std::exp(-sharpness * Norm(scene.object.pos - goal_));
+  }
+  // 3. Fingers stay near a posture that is ready to grasp.
+  double CurlReward(const Scene& scene) const {
+    double square = 0;
+    for (size_t j = 0; j < curl_.size(); ++j) {
+      const double off = scene.q[arm_ + j] - curl_[j];
+      square += off * off;
+    }
+    return -RampAt(config_.weight_curl, scene.level) * square;
+  }
+  // 4. The object leaves the table.
+  double LiftReward(const Scene& scene) const {
+    const double below = std::abs(goal_.z - scene.object.pos.z);
+    return RampAt(config_.weight_lift, scene.level) * std::exp(-config_.lift_sharpness * below);
+  }
+
+  static double HandDistance(const Scene& scene) {
+    double farthest = 0;
+    for (const FrameMotion& point : scene.hand) farthest = std::max(farthest, Norm(point.pos - scene.object.pos));
+    return farthest;
+  }
+  bool InRegion(const Scene& scene) const { return Norm(scene.object.pos - goal_) <= config_.goal_tolerance_m; }
+  bool OutOfReach(const Scene& scene) const {
+    const Vec3& p = scene.object.pos;
+    return std::abs(p.x - config_.reach_center[0]) > 0.5 * config_.reach_size[0] ||
+           std::abs(p.y - config_.reach_center[1]) > 0.5 * config_.reach_size[1] || p.z < config_.reach_z_m;
+  }
+
+  static void PutIdentity(const Scene& scene, NumberWriter& out) {
+    for (int i = 0; i < scene.objects; ++i) out.Put(i == scene.object_index ? 1.0 : 0.0);
+    out.Put(1.0);  // objects have one size
+  }
+  static void PutCommands(const Scene& scene, double velocity_factor, NumberWriter& out) {
+    out.Put(scene.action);
+    out.Put(scene.command_q);
+    out.Put(scene.command_qd, velocity_factor);
+    out.Put(scene.command_qdd, velocity_factor);
+  }
+
+  void ObserveProprio(const Scene& scene, std::span<float> proprio) const {
+    const double factor = RampAt(config_.velocity_inputs, scene.level);
+    NumberWriter out(proprio);
+    out.Put(scene.q_seen);
+    out.Put(scene.qd_seen, factor);
+    for (const FrameMotion& point : scene.hand_seen) out.Put(point.pos);
+    for (const FrameMotion& point : scene.hand_seen) out.Put(factor * point.linear);
+    if (teacher_) {
+      out.Put(scene.object_seen.pos);
+      out.Put(scene.object_seen.quat);
+    }
+    out.Put(goal_);
+    if (teacher_) PutIdentity(scene, out);
+    PutCommands(scene, factor, out);
+    GS_CHECK(out.Written() == proprio.size(), "obs.proprio is not filled as declared");
+    if (config_.observation_clip <= 0) return;
+    const float clip = static_cast<float>(config_.observation_clip);
+    for (float& value : proprio) value = std::clamp(value, -clip, clip);
+  }
+
+  void ObserveState(const Scene& scene, std::span<float> state) const {
+    NumberWriter out(state);
+    out.Put(scene.q);
+    out.Put(scene.qd);
+    for (const FrameMotion& point : scene.hand) out.Put(point.pos);
+    for (const FrameMotion& point : scene.hand) {
+      out.Put(point.linear);
+      out.Put(point.angular);
+    }
+    out.Put(scene.touch);
+    out.Put(scene.torque);
+    out.Put(scene.object.pos);
+    out.Put(scene.object.quat);
+    out.Put(scene.object_linear);
+    out.Put(scene.object_angular);
+    out.Put(goal_);
+    PutIdentity(scene, out);
+    PutCommands(scene, 1, out);
+    GS_CHECK(out.Written() == state.size(), "state is not filled as declared");
+  }
+
+  const TaskConfig task_;
+  const GraspConfig config_;
+  const bool teacher_;
+  const size_t arm_;
+  const std::vector<double> curl_;
+  const Vec3 goal_;
+  const double step_s_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> MakeGrasp(const TaskConfig& config, const RobotBinding& robot) {
+  return std::make_unique<Grasp>(config, robot);
+}
+
+}  // namespace gripstream
