@@ -10,6 +10,7 @@ namespace gripstream {
 
 // One joined simulator.
 struct LearnerEnd::Peer {
+  int index = -1;  // among the peers, once all have joined
   struct QueuedRecord {
     Bulk bulk;
     RecordHeader header;
@@ -29,6 +30,7 @@ struct LearnerEnd::Peer {
   uint64_t next_record = 1;
   uint64_t next_command = 1;
   bool parted = false;  // left in order or closed: nothing can be sent any more
+  bool absent = false;  // put out, and not replaced yet
   std::string fault;    // why nothing more will come; empty while all is well
 };
 
@@ -116,7 +118,10 @@ void LearnerEnd::WaitForSimulators(int count, Deadline deadline) {
   }
   std::sort(peers_.begin(), peers_.end(),
             [](const auto& a, const auto& b) { return a->info.env_begin < b->info.env_begin; });
-  for (const auto& peer : peers_) infos_.push_back(peer->info);
+  for (const auto& peer : peers_) {
+    peer->index = static_cast<int>(infos_.size());
+    infos_.push_back(peer->info);
+  }
   complete_ = true;
 }
 
@@ -148,6 +153,7 @@ Received LearnerEnd::ReceiveRecord(int peer, Deadline deadline) {
 
 void LearnerEnd::ReleaseRecord(int peer, const Received& received) {
   Peer& from = PeerAt(peer);
+  if (from.absent) return;  // what it held went with it
   GS_CHECK(received.slot < from.slots && from.held[received.slot].hold &&
                from.slot_sequence[received.slot] == received.header.sequence,
            "record " + std::to_string(received.header.sequence) + " is not held");
@@ -200,18 +206,19 @@ void LearnerEnd::AwaitPeer(Peer& peer, const std::string& awaited, Deadline dead
   if (deadline.Passed()) {
     Pump(deadline, &peer);  // what has arrived by now still counts
     if (!peer.records.empty() || !peer.states.empty()) return;
-    throw RunError("timed out waiting for " + awaited + " of " + peer.info.Describe() + "; " + peer.watch.Describe());
+    throw PeerLost(peer.index,
+                   "timed out waiting for " + awaited + " of " + peer.info.Describe() + "; " + peer.watch.Describe());
   }
   Pump(deadline, &peer);
   if (peer.fault.empty() && peer.watch.SilentSeconds() >= config_.deadline_s) {
-    throw RunError(peer.info.Describe() + " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
-                   ") while the learner waits for " + awaited + "; " + peer.watch.Describe());
+    throw PeerLost(peer.index, peer.info.Describe() + " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
+                                   ") while the learner waits for " + awaited + "; " + peer.watch.Describe());
   }
 }
 
 void LearnerEnd::ThrowFault(const Peer& peer, const std::string& awaited) const {
-  throw RunError(peer.info.Describe() + " " + peer.fault + " (the learner waited for " + awaited + "); " +
-                 peer.watch.Describe());
+  throw PeerLost(peer.index, peer.info.Describe() + " " + peer.fault + " (the learner waited for " + awaited + "); " +
+                                 peer.watch.Describe());
 }
 
 // Takes in everything that is there; waits for one event when nothing is, no longer than `awaited` may stay silent.
@@ -233,6 +240,10 @@ void LearnerEnd::Dispatch(Event event) {
     } catch (const FrameError& error) {
       peer->fault = std::string("sent something malformed: ") + error.what();
     }
+    return;
+  }
+  if (put_out_.contains(event.connection)) {
+    if (event.kind == Event::Kind::kClosed) put_out_.erase(event.connection);
     return;
   }
   if (event.kind == Event::Kind::kClosed) return;
@@ -339,7 +350,82 @@ void LearnerEnd::TakeJoin(const Event& event) {
   LogInfo(peer->info.Describe(), " joined");
   const Welcome welcome{"pid " + std::to_string(getpid()) + " at " + address_};
   if (hub_->Send(event.connection, Encode(welcome), {}, brief) != SendResult::kSent) return;
-  peers_.push_back(std::move(peer));
+  Admit(std::move(peer));
+}
+
+// Once all have joined, a newcomer takes the place of the absent peer with its environments.
+void LearnerEnd::Admit(std::unique_ptr<Peer> peer) {
+  if (!complete_) {
+    peers_.push_back(std::move(peer));
+    return;
+  }
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i]->info.env_begin != peer->info.env_begin) continue;
+    GS_CHECK(peers_[i]->absent, "a replacement for a peer that is here");
+    peer->index = static_cast<int>(i);
+    infos_[i] = peer->info;
+    peers_[i] = std::move(peer);
+    return;
+  }
+}
+
+void LearnerEnd::PutOut(int peer, const std::string& reason) {
+  Peer& out = PeerAt(peer);
+  if (out.absent) return;
+  LogWarning("put out ", out.info.Describe(), ": ", reason);
+  hub_->Send(out.connection, Encode(Refuse{reason}), {}, Deadline::After(0));
+  hub_->Close(out.connection);
+  put_out_.insert(std::exchange(out.connection, 0));
+  out.records.clear();
+  out.held.assign(out.slots, {});
+  out.states.clear();
+  out.absent = out.parted = true;
+  out.fault = "is put out (" + reason + ")";
+}
+
+bool LearnerEnd::Absent(int peer) const {
+  return PeerAt(peer).absent;
+}
+
+bool LearnerEnd::AnyAbsent() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->absent; });
+}
+
+bool LearnerEnd::AwaitReplacements(Deadline deadline) {
+  while (AnyAbsent() && !deadline.Passed()) Pump(deadline, nullptr);
+  return !AnyAbsent();
+}
+
+std::string LearnerEnd::AbsentEnvironments() const {
+  std::string text;
+  for (const auto& peer : peers_) {
+    if (!peer->absent) continue;
+    text +=
+        (text.empty() ? "" : ", ") + Range(peer->info.env_begin, uint64_t{peer->info.env_begin} + peer->info.env_count);
+  }
+  return text;
+}
+
+std::string LearnerEnd::ReasonAgainstShape(const Join& join) const {
+  if (join.groups == 0 || join.env_count % join.groups != 0) return std::to_string(join.groups) + " groups do not fit";
+  if (join.slots == 0 || join.slots > 64) return std::to_string(join.slots) + " slots";
+  if (join.compression != "none" && join.compression != "lz4" && join.compression != "zstd") {
+    return "it compresses with '" + join.compression + "'";
+  }
+  const Layout layout(options_.specs, static_cast<int>(join.env_count / join.groups));
+  if (join.record_bytes != layout.Bytes()) return "its records have " + std::to_string(join.record_bytes) + " bytes";
+  return "";
+}
+
+std::string LearnerEnd::ReasonNotToReplace(const Join& join) const {
+  for (const auto& peer : peers_) {
+    const bool same = join.env_begin == peer->info.env_begin && join.env_count == peer->info.env_count;
+    if (!peer->absent || !same) continue;
+    if (join.groups != peer->info.groups) return "it steps in " + std::to_string(join.groups) + " groups";
+    return ReasonAgainstShape(join);
+  }
+  return "its environments " + Range(join.env_begin, uint64_t{join.env_begin} + join.env_count) +
+         " are not those that are missing: " + AbsentEnvironments();
 }
 
 std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
@@ -353,6 +439,7 @@ std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
   }
   if (join.spec_hash != spec_hash_) return "its records hold other tensors than the learner's (spec hash differs)";
   if (join.config_hash != options_.config_hash) return "its configuration differs from the learner's";
+  if (complete_ && AnyAbsent()) return ReasonNotToReplace(join);
   if (complete_ || (expected_count_ > 0 && static_cast<int>(peers_.size()) >= expected_count_)) {
     return "all " + std::to_string(peers_.size()) + " simulators of the run have joined already";
   }
@@ -364,14 +451,7 @@ std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
       return "its environments " + Range(join.env_begin, end) + " overlap those of " + peer->info.Describe();
     }
   }
-  if (join.groups == 0 || join.env_count % join.groups != 0) return std::to_string(join.groups) + " groups do not fit";
-  if (join.slots == 0 || join.slots > 64) return std::to_string(join.slots) + " slots";
-  if (join.compression != "none" && join.compression != "lz4" && join.compression != "zstd") {
-    return "it compresses with '" + join.compression + "'";
-  }
-  const Layout layout(options_.specs, static_cast<int>(join.env_count / join.groups));
-  if (join.record_bytes != layout.Bytes()) return "its records have " + std::to_string(join.record_bytes) + " bytes";
-  return "";
+  return ReasonAgainstShape(join);
 }
 
 std::vector<std::string> LearnerEnd::Stop(const std::string& reason, Deadline deadline) {

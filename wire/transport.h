@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,6 +115,16 @@ struct Received {
   uint32_t slot = 0;
 };
 
+// A simulator that can deliver nothing more: dead, silent, stuck, misbehaving or gone. The others are as they were.
+class PeerLost : public RunError {
+ public:
+  PeerLost(int peer, const std::string& what) : RunError(what), peer_(peer) {}
+  int Peer() const { return peer_; }  // its index; -1 while simulators still join
+
+ private:
+  int peer_;
+};
+
 // What the learner expects of those who join.
 struct LearnerOptions {
   std::string run_id;
@@ -148,6 +159,15 @@ class LearnerEnd {
             uint32_t group = 0);
   // The answer to kSaveState. Records that arrive meanwhile stay queued.
   std::vector<std::byte> ReceiveState(int peer, Deadline deadline);
+  // Takes nothing more from this peer and tells it so, should it live; its records are dropped, held ones too. Until
+  // somebody joins with the same environments it is absent: sending to it or waiting for it throws PeerLost.
+  void PutOut(int peer, const std::string& reason);
+  bool Absent(int peer) const;
+  // Waits until nobody is absent; false at the deadline. Replacements also come in during all other waits. They start
+  // with record and command 1.
+  bool AwaitReplacements(Deadline deadline);
+  // The environments of absent peers, described.
+  std::string AbsentEnvironments() const;
   // Asks every living peer to stop and waits until each has acknowledged or closed; records still on their way are
   // dropped. Returns the peers that did not answer in time, described. Never throws for a peer's sake.
   std::vector<std::string> Stop(const std::string& reason, Deadline deadline);
@@ -161,6 +181,10 @@ class LearnerEnd {
   void DispatchToPeer(Peer& peer, Event event);
   void TakeJoin(const Event& event);
   std::string ReasonToRefuse(const Join& join) const;
+  std::string ReasonAgainstShape(const Join& join) const;
+  std::string ReasonNotToReplace(const Join& join) const;
+  void Admit(std::unique_ptr<Peer> peer);
+  bool AnyAbsent() const;
   void TakeRecord(Peer& peer, Event event);
   static Bulk Unpacked(Peer& peer, uint32_t slot, const Bulk& packed);
   Peer& PeerAt(int peer) const;
@@ -177,6 +201,7 @@ class LearnerEnd {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<PeerInfo> infos_;
   bool complete_ = false;
+  std::set<int> put_out_;  // connections whose last messages may still come
   std::string last_refusal_;
   std::unique_ptr<Pulse> pulse_;  // last: its thread uses hub_
 };

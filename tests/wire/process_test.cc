@@ -1,14 +1,13 @@
 // Tests wire/transport.h with real processes that are killed and stopped.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <set>
 
+#include "tests/wire/child.h"
 #include "tests/wire/wire_fixture.h"
 
 namespace gripstream {
@@ -19,37 +18,6 @@ using testing::HasSubstr;
 Deadline Soon() {
   return Deadline::After(20);
 }
-
-// A child process that runs `body` and then waits to be killed; reaped at the end.
-class Child {
- public:
-  explicit Child(const std::function<void()>& body) : pid_(fork()) {
-    if (pid_ != 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    try {
-      body();
-      for (;;) pause();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "child: %s\n", error.what());
-    }
-    _exit(1);
-  }
-  ~Child() { Kill(); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  pid_t Pid() const { return pid_; }
-  void Stop() const { kill(pid_, SIGSTOP); }
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_;
-};
 
 std::set<std::string> EntriesOf(const std::string& folder) {
   std::set<std::string> names;
