@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "core/config.h"
+#include "sim_server/render/augment_config.h"
 #include "sim_server/render/camera_jitter_config.h"
 #include "sim_server/render/config.h"
 #include "sim_server/render/depth_noise_config.h"
+#include "sim_server/render/stereo_matcher_config.h"
 #include "sim_server/render/visual_random_config.h"
 
 namespace gripstream {
@@ -29,10 +31,24 @@ struct ModalityConfig {
   }
 };
 
+struct DepthImagesConfig : ModalityConfig {
+  std::string source = "rendered";
+
+  DepthImagesConfig() { cameras = {kTaskCamera}; }
+  void Fields(FieldVisitor& v) {
+    ModalityConfig::Fields(v);
+    v.Choice("source", source, {"rendered", "stereo_matcher"},
+             {.doc = "the scene's depth, or what OpenCV's matcher makes of a stereo pair of colour images"});
+  }
+};
+
 struct CamerasConfig : RenderConfig {
-  ModalityConfig depth{{kTaskCamera}}, rgb, segmentation, bodies, normals;
+  DepthImagesConfig depth;
+  ModalityConfig rgb, segmentation, bodies, normals;
   CameraJitterConfig jitter;
   VisualRandomConfig randomise;
+  AugmentConfig augment;
+  StereoMatcherConfig matcher;
   DepthNoiseConfig noise;
 
   void Fields(FieldVisitor& v) {
@@ -44,6 +60,8 @@ struct CamerasConfig : RenderConfig {
     v.Group("normals", normals, "surface normals, obs.normals");
     v.Group("jitter", jitter, "cameras a little elsewhere, with other lenses, in every episode");
     v.Group("randomise", randomise, "another look in every episode, for colour images");
+    v.Group("augment", augment, "colour images changed after rendering");
+    v.Group("matcher", matcher, "the stereo pair of render.depth.source stereo_matcher");
     v.Group("noise", noise, "sensor noise of depth images");
   }
 };

@@ -1,31 +1,39 @@
 // A contact sheet of evaluation episodes: what the policy's camera saw, and what the arm then did, one episode a row.
 //
-// Frames are taken while a few environments, with different objects where there are some, play their first episode;
-// when the last of those has ended the sheet is written. One thread at a time. Throws RunError when the file cannot be
-// written.
+// One thread at a time.
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
+#include <vector>
 
-#include "wire/layout.h"
+#include "sim_server/episode_watcher.h"
+#include "sim_server/overview.h"
 
 namespace gripstream {
 
-class EnvBatch;
-
-class EpisodeSheet {
+class EpisodeSheet : public EpisodeWatcher {
  public:
-  // `rows` of the first `candidates` environments of `envs`, which have just been reset.
+  // `rows` of the first `candidates` environments of `envs`, which have just been reset; on a PNG file.
   EpisodeSheet(const EnvBatch& envs, int candidates, int rows, const std::string& path);
-  ~EpisodeSheet();
-  // Looks at the environments as they are in `record`, which is complete.
-  void Observe(const EnvBatch& envs, const Layout& layout, std::span<const std::byte> record);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Row {
+    std::string object;
+    cv::Mat seen;                // the policy's first image; empty where it has none
+    std::vector<cv::Mat> views;  // from the overview camera, oldest first
+    int stride = 1, steps = 0;   // every `stride`-th step is kept
+    bool success = false;
+  };
+
+  void Begin(size_t i, const EnvBatch& envs, int env, const Layout& layout, std::span<const std::byte> record) override;
+  void Extend(size_t i, const EnvBatch& envs, int env, const Layout& layout,
+              std::span<const std::byte> record) override;
+  void End(size_t i, bool success) override { rows_[i].success = success; }
+  void Write() override;
+
+  std::string path_;
+  Overview overview_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace gripstream

@@ -195,7 +195,8 @@ Simulator::Simulator(const SimulatorOptions& options)
     models.insert(models.end(), own.begin(), own.end());
   }
   const int threads = options.sim.render_threads > 0 ? options.sim.render_threads : PhysicsThreads(options.physics);
-  images_ = std::make_unique<EnvImages>(options.render, options.task, options.seed, models, options.sim.envs, threads);
+  images_ = std::make_unique<EnvImages>(options.render, options.task, options.seed, models, options.sim.envs,
+                                        GroupEnvs(), threads);
   // Assigning writes every page: memory that is only reserved would not be charged to anybody.
   reserve_.assign(static_cast<size_t>(options.sim.reserve_bytes_per_env) * static_cast<size_t>(options.sim.envs),
                   std::byte{1});

@@ -29,6 +29,9 @@ CamerasConfig Everything() {
                    .focal_ratio = 0.05,
                    .centre_ratio = 0.02};
   config.noise.enabled = true;
+  config.augment.enabled = true;
+  config.augment.blur_probability = 0.5;
+  config.augment.blur_kernel_px = {3, 5};
   config.randomise.enabled = true;
   config.randomise.light_probability = config.randomise.background_probability = 0.7;
   return config;
@@ -38,7 +41,7 @@ CamerasConfig Plain() {
   CamerasConfig config = Everything();
   config.jitter = {};
   config.noise = {};
-  config.randomise.enabled = false;
+  config.randomise.enabled = config.augment.enabled = false;
   return config;
 }
 

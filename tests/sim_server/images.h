@@ -28,7 +28,7 @@ class Camerawork {
   Camerawork(const CamerasConfig& config, int first, int n, const TaskConfig& task = SmallTask(), int threads = 1,
              uint64_t seed = 1)
       : envs_(EnvBatch::Make(task, {.threads = 1}, seed, static_cast<uint32_t>(first), n)),
-        images_(config, task, seed, envs_->DistinctModels(), n, threads),
+        images_(config, task, seed, envs_->DistinctModels(), n, n, threads),
         layout_(images_.Specs(), n),
         record_(layout_.Bytes() / sizeof(Line)) {}
 
