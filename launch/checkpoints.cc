@@ -11,4 +11,11 @@ std::string NewestCheckpoint(const std::string& run_dir) {
   return files.front().string();
 }
 
+CheckpointPlace LocateCheckpoint(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(path)) return {NewestCheckpoint(path), path};
+  if (!fs::exists(path)) throw InputError(path, "no such checkpoint or run folder");
+  return {path, fs::absolute(path).parent_path().parent_path().string()};
+}
+
 }  // namespace gripstream

@@ -1,8 +1,6 @@
 // gripstream eval: the fixed episode set with a trained policy.
 #include <cstdio>
-#include <filesystem>
 
-#include "core/error.h"
 #include "launch/checkpoints.h"
 #include "launch/commands.h"
 #include "launch/roles.h"
@@ -12,15 +10,7 @@
 namespace gripstream {
 
 int EvalCommand(const EvalArguments& arguments) {
-  namespace fs = std::filesystem;
-  std::string checkpoint = arguments.checkpoint, run_dir;
-  if (fs::is_directory(checkpoint)) {
-    run_dir = checkpoint;
-    checkpoint = NewestCheckpoint(run_dir);
-  } else {
-    if (!fs::exists(checkpoint)) throw InputError(checkpoint, "no such checkpoint or run folder");
-    run_dir = fs::absolute(checkpoint).parent_path().parent_path().string();
-  }
+  const auto [checkpoint, run_dir] = LocateCheckpoint(arguments.checkpoint);
   const RunConfig config = OpenRunFolder(run_dir, arguments.overrides);
   DescribeTask(config);
   std::printf("evaluating %s\n", checkpoint.c_str());

@@ -22,6 +22,16 @@ struct EvalArguments {
 };
 int EvalCommand(const EvalArguments& arguments);
 
+struct PlayArguments {
+  std::string checkpoint;  // as EvalArguments'
+  std::vector<std::string> overrides;
+  std::string video;  // MP4; empty: RUN/evaluations/CHECKPOINT.mp4
+  int episodes = 4;
+  std::string camera;  // empty: the model's overview
+  int width_px = 640, height_px = 480;
+};
+int PlayCommand(const PlayArguments& arguments);
+
 int DescribeCommand(const std::string& config, const std::vector<std::string>& overrides);
 
 struct SynergiesArguments {

@@ -8,7 +8,6 @@
 #include "core/log.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
-#include "learner/role.h"
 
 namespace gripstream {
 namespace {
@@ -63,6 +62,12 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
+  FilmOptions& film = arguments.film;
+  app.add_option("--film", film.path, "with --evaluate: only a film of the first episodes, an MP4 file");
+  app.add_option("--film-episodes", film.episodes, "how many");
+  app.add_option("--film-camera", film.camera, "camera; empty: the overview");
+  app.add_option("--film-width", film.width_px, "pixels");
+  app.add_option("--film-height", film.height_px, "pixels");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -73,6 +78,16 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   }
   return true;
 }
+
+namespace {
+
+int DoWork(LearnerEnd& wire, const LearnerRoleOptions& options, const LearnerArguments& arguments) {
+  if (arguments.evaluate.empty()) return Train(wire, options);
+  if (!arguments.film.path.empty()) return PlayCheckpoint(wire, options, arguments.film);
+  return EvaluateCheckpoint(wire, options, arguments.json_path);
+}
+
+}  // namespace
 
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
                    void (*start_simulators)(const RunConfig&)) {
@@ -91,8 +106,7 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   if (start_simulators) start_simulators(config);
   LogInfo("waiting at ", wire->Address(), " for ", config.sim.processes, " simulators");
   wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.join_s));
-  const int code =
-      arguments.evaluate.empty() ? Train(*wire, options) : EvaluateCheckpoint(*wire, options, arguments.json_path);
+  const int code = DoWork(*wire, options, arguments);
   for (const std::string& peer : wire->Stop("the run is over", Deadline::After(kStopDeadline_s))) {
     LogWarning(peer, " did not answer the request to stop");
   }

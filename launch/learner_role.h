@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launch/run_config.h"
+#include "learner/role.h"
 
 namespace gripstream {
 
@@ -15,6 +16,7 @@ struct LearnerArguments {
   std::string resume;    // checkpoint file to go on from
   std::string evaluate;  // checkpoint file to evaluate instead of training
   std::string json_path;
+  FilmOptions film;  // with evaluate: only this
   std::vector<std::string> command_line;
 };
 

@@ -52,6 +52,18 @@ void AddEval(CLI::App& app, EvalArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return EvalCommand(arguments); }; });
 }
 
+void AddPlay(CLI::App& app, PlayArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("play", "Film a trained policy on the first evaluation episodes");
+  command->add_option("checkpoint", arguments.checkpoint, "checkpoint file or run folder")->required();
+  command->add_option("--video", arguments.video, "MP4 file; RUN/evaluations/CHECKPOINT.mp4 by default");
+  command->add_option("--episodes", arguments.episodes, "how many")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--camera", arguments.camera, "camera; the model's overview by default");
+  command->add_option("--width", arguments.width_px, "pixels")->check(CLI::Range(32, 4096))->capture_default_str();
+  command->add_option("--height", arguments.height_px, "pixels")->check(CLI::Range(32, 4096))->capture_default_str();
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return PlayCommand(arguments); }; });
+}
+
 void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("describe", "Print a configuration's observation, action and record layout");
   command->add_option("config", arguments.config, "run configuration (YAML)")->required();
@@ -143,6 +155,7 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   TrainArguments train, describe;
   EvalArguments eval;
+  PlayArguments play;
   BenchArguments bench;
   SynergiesArguments synergies;
   RenderModelOptions render;
@@ -151,6 +164,7 @@ int Main(int argc, char** argv) {
   train.command_line.assign(argv, argv + argc);
   AddTrain(app, train, action);
   AddEval(app, eval, action);
+  AddPlay(app, play, action);
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);

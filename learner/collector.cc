@@ -51,7 +51,7 @@ void Fleet::Reset(const EpisodeRequest& request, uint64_t policy_version) {
     commanded_s_[static_cast<size_t>(group)] = Now();
     for (size_t i = 0; i < wire_.Peers().size(); ++i) {
       EpisodeRequest own = request;
-      if (i > 0 || group > 0) own.sheet_rows = 0;  // the episodes of the first simulator's first group are shown
+      if (i > 0 || group > 0) own.shown = 0;  // the episodes of the first simulator's first group are shown
       wire_.Send(static_cast<int>(i), CommandKind::kReset, policy_version, own.Encode(), static_cast<uint32_t>(group));
     }
   }

@@ -109,14 +109,13 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
   for (int first = 0; first < request.episodes && !Interrupted(); first += envs) {
     const int count = std::min(envs, request.episodes - first);
     Round round(store, count);
-    const bool show = first == 0 && request.sheet_rows > 0;
-    fleet.Reset({.evaluation = true,
-                 .seed = request.seed,
-                 .first_episode = static_cast<uint32_t>(first),
-                 .episodes = static_cast<uint32_t>(count),
-                 .sheet_rows = show ? request.sheet_rows : 0,
-                 .sheet_path = show ? request.sheet_path : ""},
-                0);
+    const bool show = first == 0 && request.pictures.shown > 0;
+    EpisodeRequest episodes = show ? request.pictures : EpisodeRequest{};
+    episodes.evaluation = true;
+    episodes.seed = request.seed;
+    episodes.first_episode = static_cast<uint32_t>(first);
+    episodes.episodes = static_cast<uint32_t>(count);
+    fleet.Reset(episodes, 0);
     fleet.ReceiveAll(store, 0, times);
     round.NoteObjects();
     Play(fleet, store, policy, {.sample = false, .blank_image = request.blank_image}, round);

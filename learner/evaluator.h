@@ -16,8 +16,7 @@ struct EvaluationRequest {
   int episodes = 0;
   uint64_t seed = 0;
   bool blank_image = false;
-  uint32_t sheet_rows = 0;
-  std::string sheet_path;
+  EpisodeRequest pictures;  // only its fields about pictures, of the first round of episodes
 };
 
 struct EvaluationResult {

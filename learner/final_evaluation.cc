@@ -11,9 +11,9 @@ EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Po
   request.seed = plan.eval.seed;
   request.blank_image = blank_image;
   if (with_sheet && !plan.sheet_path.empty()) {
-    request.sheet_rows = static_cast<uint32_t>(plan.eval.sheet_rows);
+    request.pictures.shown = static_cast<uint32_t>(plan.eval.sheet_rows);
     // Absolute: the simulator that writes it may have another working directory.
-    request.sheet_path = std::filesystem::absolute(plan.sheet_path).string();
+    request.pictures.picture_path = std::filesystem::absolute(plan.sheet_path).string();
   }
   return Evaluate(fleet, plan.specs, policy, request);
 }

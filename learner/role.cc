@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "learner/run_checkpoint.h"
 #include "learner/training_run.h"
 
@@ -44,6 +45,23 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, cons
   WriteResults(stem + ".json", results, options.object_names);
   if (!json_path.empty()) WriteResults(json_path, results, options.object_names);
   return kExitOk;
+}
+
+int PlayCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const FilmOptions& film) {
+  Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
+  RestorePolicy(LoadCheckpoint(options.checkpoint), options.checkpoint, policy);
+  Fleet fleet(wire, options.patience_s);
+  EvaluationRequest request;
+  request.episodes = film.episodes;
+  request.seed = options.eval.seed;
+  request.pictures.shown = static_cast<uint32_t>(film.episodes);
+  request.pictures.picture_path = film.path;
+  request.pictures.camera = film.camera;
+  request.pictures.width_px = static_cast<uint32_t>(film.width_px);
+  request.pictures.height_px = static_cast<uint32_t>(film.height_px);
+  const EvaluationResult result = Evaluate(fleet, options.specs, policy, request);
+  std::printf("%s\n%s\n", FormatSuccess(result).c_str(), film.path.c_str());
+  return Interrupted() ? kExitFailed : kExitOk;
 }
 
 }  // namespace gripstream

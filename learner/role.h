@@ -53,4 +53,14 @@ int Train(LearnerEnd& wire, const LearnerRoleOptions& options);
 // Plays the evaluation set with options.checkpoint and prints the result as JSON too, into `json_path` unless empty.
 int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const std::string& json_path);
 
+// A film of the evaluation set's first episodes.
+struct FilmOptions {
+  std::string path;  // MP4, absolute; empty: none
+  int episodes = 0;
+  std::string camera;  // empty: the model's overview
+  int width_px = 640, height_px = 480;
+};
+// Plays them with options.checkpoint's mean actions; the first simulator writes the film.
+int PlayCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const FilmOptions& film);
+
 }  // namespace gripstream

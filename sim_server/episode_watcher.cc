@@ -40,8 +40,8 @@ std::vector<int> ChooseEnvs(const EnvBatch& envs, int candidates, int count) {
     std::vector<int> order;  // from the i-th part on
     for (int k = 0; k < candidates; ++k) order.push_back((i * candidates / count + k) % candidates);
     const auto is_free = [&](int env) { return !chosen.contains(env); };
-    auto found = std::ranges::find_if(
-        order, [&](int env) { return is_free(env) && !shown.contains(envs.Object(env).name); });
+    auto found =
+        std::ranges::find_if(order, [&](int env) { return is_free(env) && !shown.contains(envs.Object(env).name); });
     if (found == order.end()) found = std::ranges::find_if(order, is_free);  // every object is shown already
     chosen.insert(*found);
     shown.insert(envs.Object(*found).name);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "envs/env_batch.h"
 #include "sim_server/env_images.h"
+#include "sim_server/episode_film.h"
 #include "sim_server/episode_sheet.h"
 #include "wire/episode_request.h"
 
@@ -71,7 +72,7 @@ class Simulator::Loop {
   // What a group remembers between commands, besides its environments.
   struct Group {
     uint64_t step = 0;
-    std::unique_ptr<EpisodeSheet> sheet;
+    std::unique_ptr<EpisodeWatcher> watcher;
   };
 
   EnvBatch& EnvsOf(const Command& command) { return *simulator_.groups_[command.group]; }
@@ -91,14 +92,23 @@ class Simulator::Loop {
                            .total_envs = static_cast<uint32_t>(simulator_.options_.sim.processes * simulator_.Envs())});
     Group& group = GroupOf(command);
     group.step = 0;
-    group.sheet.reset();
-    if (request.sheet_rows > 0) {
-      // Of this group's environments those whose episodes count.
-      const int begin = static_cast<int>(FirstEnv(command)), end = static_cast<int>(request.episodes);
-      group.sheet = std::make_unique<EpisodeSheet>(EnvsOf(command), std::clamp(end - begin, 1, simulator_.GroupEnvs()),
-                                                   static_cast<int>(request.sheet_rows), request.sheet_path);
-    }
+    group.watcher = WatcherFor(command, request);
     Publish(command, watch);
+  }
+
+  // Whoever makes the pictures that are wanted; nobody where there are none.
+  std::unique_ptr<EpisodeWatcher> WatcherFor(const Command& command, const EpisodeRequest& request) {
+    if (request.shown == 0) return nullptr;
+    const EnvBatch& envs = EnvsOf(command);
+    // Of this group's environments those whose episodes count.
+    const int begin = static_cast<int>(FirstEnv(command)), end = static_cast<int>(request.episodes);
+    const int candidates = std::clamp(end - begin, 1, simulator_.GroupEnvs());
+    if (!request.picture_path.ends_with(".mp4")) {
+      return std::make_unique<EpisodeSheet>(envs, candidates, static_cast<int>(request.shown), request.picture_path);
+    }
+    const TaskConfig& task = simulator_.options_.task;
+    return std::make_unique<EpisodeFilm>(envs, candidates, request,
+                                         static_cast<double>(task.physics_hz) / task.decimation);
   }
 
   void Step(const Command& command) {
@@ -138,7 +148,7 @@ class Simulator::Loop {
     header.physics_s = physics_s;
     header.observe_s = observe_s;
     header.render_s = watch.Lap();
-    if (group.sheet) group.sheet->Observe(envs, layout_, record);
+    if (group.watcher) group.watcher->Observe(envs, layout_, record);
     wire_.PublishRecord();
   }
 
@@ -171,7 +181,7 @@ class Simulator::Loop {
       envs.LoadState(i, command.payload.data() + envs.StateBytes() * static_cast<size_t>(i));
     }
     envs.FinishLoad();
-    GroupOf(command).sheet.reset();
+    GroupOf(command).watcher.reset();
     Publish(command, watch);
   }
 

@@ -97,14 +97,16 @@ Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const
       blur_stream_(seed, "augment_blur"),
       width_(width),
       height_(height),
-      backgrounds_(config.backgrounds, "render.augment.backgrounds", ProceduralBackgrounds(kShippedBackgrounds),
-                   library),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
   CheckRange("brightness", config.brightness);
   CheckRange("contrast", config.contrast);
   CheckRange("saturation", config.saturation);
   CheckRange("blur_kernel_px", config.blur_kernel_px);
+  if (NeedsSegmentation()) {
+    backgrounds_.emplace(config.backgrounds, "render.augment.backgrounds", ProceduralBackgrounds(kShippedBackgrounds),
+                         library);
+  }
   for (const mjModel* model : models) is_background_[model] = BackgroundOf(*model, config.background_geoms);
   for (int i = 0; i < threads; ++i) workspaces_[i].rgb.resize(size_t{3} * width * height);
 }
@@ -129,13 +131,12 @@ void Augmenter::Apply(ImageTarget<uint8_t> rgb, ImageTarget<int32_t> segmentatio
 void Augmenter::ReplaceBackground(const AugmentMoment& moment, const int32_t* segmentation, uint8_t* rgb) const {
   Rng rng = background_stream_.At(moment.env_id, moment.episode);
   if (!Chance(rng, config_.background_probability)) return;
-  const TextureView& picture = *backgrounds_[rng.Below(static_cast<uint32_t>(backgrounds_.Size()))];
+  const TextureView& picture = *(*backgrounds_)[rng.Below(static_cast<uint32_t>(backgrounds_->Size()))];
   const std::vector<uint8_t>& is_background = is_background_.at(moment.model);
   for (int y = 0; y < height_; ++y) {
     for (int x = 0; x < width_; ++x, ++segmentation, rgb += 3) {
       if (*segmentation >= 0 && !is_background[static_cast<size_t>(*segmentation)]) continue;
-      const uint32_t texel =
-          augment::Stretched(picture.texels[0], picture.width[0], picture.height[0], x, y, width_, height_);
+      const uint32_t texel = augment::Stretched(picture.levels[0], x, y, width_, height_);
       for (int c = 0; c < 3; ++c) rgb[c] = static_cast<uint8_t>(texel >> (8 * c));
     }
   }

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -60,7 +61,7 @@ class Augmenter {
   AugmentConfig config_;
   RandomStream background_stream_, colour_stream_, blur_stream_;
   int width_, height_;
-  TexturePalette backgrounds_;
+  std::optional<TexturePalette> backgrounds_;                               // none where backgrounds stay
   std::unordered_map<const mjModel*, std::vector<uint8_t>> is_background_;  // by geom id
   std::unique_ptr<Workspace[]> workspaces_;                                 // one per thread
   ParallelFor parallel_;

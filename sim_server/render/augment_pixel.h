@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/rng.h"
+#include "sim_server/render/shade.h"
 
 namespace gripstream::augment {
 
@@ -85,12 +86,11 @@ GS_HOST_DEVICE inline uint8_t Blurred(const uint8_t* rgb, int width, int height,
   return static_cast<uint8_t>(sum < 255 ? sum : 255.0f);
 }
 
-// Pixel (x, y) of a texture face [texture_height, texture_width] stretched over the image: packed as in TextureView.
-GS_HOST_DEVICE inline uint32_t Stretched(const uint32_t* texels, int texture_width, int texture_height, int x, int y,
-                                         int width, int height) {
-  const int64_t tx = (int64_t{2} * x + 1) * texture_width / (2 * width);
-  const int64_t ty = (int64_t{2} * y + 1) * texture_height / (2 * height);
-  return texels[ty * texture_width + tx];
+// Pixel (x, y) of a flat texture stretched over the image; packed as there.
+GS_HOST_DEVICE inline uint32_t Stretched(const TextureLevel& texture, int x, int y, int width, int height) {
+  const int64_t column = (int64_t{2} * x + 1) * texture.width / (2 * width);
+  const int64_t row = (int64_t{2} * y + 1) * texture.height / (2 * height);
+  return texture.texels[row * (texture.width + 1) + column];
 }
 
 }  // namespace gripstream::augment

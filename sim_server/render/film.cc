@@ -16,11 +16,12 @@ constexpr double kInsetShare = 0.34;  // of the frame's width and height, at mos
 
 std::vector<uint8_t> ToJpeg(const cv::Mat& image) {
   std::vector<uint8_t> bytes;
-  GS_CHECK(cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, kJpegQuality}), "OpenCV could not encode a JPEG");
+  GS_CHECK(cv::imencode(".jpg", image, bytes, {cv::IMWRITE_JPEG_QUALITY, kJpegQuality}),
+           "OpenCV could not encode a JPEG");
   return bytes;
 }
 
-void Write(cv::Mat& frame, const std::string& text, int x, const cv::Scalar& colour) {
+void PutText(cv::Mat& frame, const std::string& text, int x, const cv::Scalar& colour) {
   const cv::Point at(x, frame.rows - kMargin_px);
   cv::putText(frame, text, at, cv::FONT_HERSHEY_SIMPLEX, 0.55, colour, 1, cv::LINE_AA);
 }
@@ -57,7 +58,7 @@ void Film::AddFrame(int clip, const cv::Mat& view, const cv::Mat& seen, const st
   if (!seen.empty()) LayInset(frame, seen);
   const int top = std::max(0, frame.rows - kLine_px - kMargin_px / 2);
   frame.rowRange(top, frame.rows) *= 0.4;
-  Write(frame, caption, kMargin_px, cv::Scalar::all(255));
+  PutText(frame, caption, kMargin_px, cv::Scalar::all(255));
   clips_[static_cast<size_t>(clip)].push_back(ToJpeg(frame));
 }
 
@@ -65,7 +66,8 @@ void Film::End(int clip, const std::string& verdict, bool good) {
   std::vector<Jpeg>& frames = clips_[static_cast<size_t>(clip)];
   GS_CHECK(!frames.empty(), "a clip without frames ends");
   cv::Mat frame = cv::imdecode(frames.back(), cv::IMREAD_COLOR);
-  Write(frame, verdict, frame.cols - kMargin_px - WidthOf(verdict), good ? cv::Scalar(90, 230, 90) : cv::Scalar(90, 90, 255));
+  PutText(frame, verdict, frame.cols - kMargin_px - WidthOf(verdict),
+          good ? cv::Scalar(90, 230, 90) : cv::Scalar(90, 90, 255));
   const auto held = static_cast<size_t>(std::max(1.0, std::ceil(frames_per_s_)));
   frames.insert(frames.end(), held, ToJpeg(frame));
 }

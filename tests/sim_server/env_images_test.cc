@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "core/error.h"
 #include "sim_server/env_view.h"
@@ -182,17 +186,85 @@ TEST(EnvImages, WrongCamerasAreRefusedByKeyNameAndNearestMatch) {
     }
     return std::string("accepted");
   };
-  CamerasConfig config;
-  config.segmentation.cameras = {"stereo_lfet"};
-  EXPECT_THAT(error_of(config), testing::AllOf(testing::HasSubstr("render.segmentation.cameras"),
-                                               testing::HasSubstr("did you mean 'stereo_left'")));
-  config = {};
-  config.rgb.cameras = {"depth", "task.camera"};
-  EXPECT_THAT(error_of(config), testing::HasSubstr("every camera once"));
-  config = {};
-  config.backend = "mujoco";
-  config.normals.cameras = {"depth"};
-  EXPECT_THAT(error_of(config), testing::HasSubstr("render.normals.cameras"));
+  using testing::HasSubstr;
+  CamerasConfig misspelt, twice, mujoco, diagonal;
+  misspelt.segmentation.cameras = {"stereo_lfet"};
+  EXPECT_THAT(error_of(misspelt),
+              testing::AllOf(HasSubstr("render.segmentation.cameras"), HasSubstr("did you mean 'stereo_left'")));
+  twice.rgb.cameras = {"depth", "task.camera"};
+  EXPECT_THAT(error_of(twice), HasSubstr("every camera once"));
+  mujoco.backend = "mujoco";
+  mujoco.normals.cameras = {"depth"};
+  EXPECT_THAT(error_of(mujoco), HasSubstr("render.normals.cameras"));
+  diagonal.depth.source = "stereo_matcher";
+  diagonal.depth.cameras = {"stereo_left_upright"};
+  diagonal.matcher.right = "stereo_right_upright";
+  EXPECT_THAT(error_of(diagonal), testing::AllOf(HasSubstr("render.matcher.right"), HasSubstr("stereo_right_upright")));
+  diagonal.depth.cameras = {"depth", "stereo_left"};
+  EXPECT_THAT(error_of(diagonal), HasSubstr("render.depth.cameras"));
+}
+
+// The shipped model with a camera 6 cm to the right of its depth camera.
+class StereoDepth : public testing::Test {
+ protected:
+  StereoDepth() : path_(testing::TempDir() + "gripstream_stereo_" + std::to_string(getpid()) + ".xml") {
+    std::ifstream in(GRIPSTREAM_SOURCE_DIR "/envs/assets/kuka_allegro.xml");
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    const std::string body =
+        "<body pos='-0.645212 -0.732802 0.455989' quat='0.72427 0.688783 -0.010661 0.029937'>"
+        "<camera name='beside' pos='0.06 0 0' fovy='36.93'/></body>";
+    const size_t at = text.find("<camera name=\"depth\"");
+    EXPECT_NE(at, std::string::npos);
+    std::ofstream(path_) << text.insert(at, body);
+    task_ = SmallTask();
+    task_.model = path_;
+    config_.width = 160, config_.height = 120, config_.far_m = 3;
+    config_.depth.source = "stereo_matcher";
+    config_.matcher.right = "beside";
+  }
+  ~StereoDepth() override { std::filesystem::remove(path_); }
+
+  std::string path_;
+  TaskConfig task_;
+  CamerasConfig config_;
+};
+
+TEST_F(StereoDepth, IsAboutTheDepthOfTheSceneWhereThereIsTexture) {
+  config_.randomise.enabled = true;  // textures on the table
+  config_.segmentation.cameras = {"task.camera"};
+  CamerasConfig rendered = config_;
+  rendered.depth.source = "rendered";
+  Camerawork truth(rendered, 0, 2, task_), stereo(config_, 0, 2, task_);
+  truth.Envs().Reset({});
+  stereo.Envs().Reset({});
+  const auto ids = As<int32_t>(truth.Render().at("obs.segmentation"));
+  const int table = mj_name2id(truth.Envs().Model(0), mjOBJ_GEOM, "table");
+  const auto z = As<uint16_t>(truth.Render().at("obs.depth")), matched = As<uint16_t>(stereo.Render().at("obs.depth"));
+  ASSERT_EQ(z.size(), matched.size());
+  int found = 0, near = 0;
+  for (size_t i = 0; i < z.size(); ++i) {
+    if (matched[i] == 0 || ids[i] != table) continue;
+    ++found;
+    near += std::abs(matched[i] - z[i]) < z[i] / 10;
+  }
+  EXPECT_GT(found, 3000);
+  EXPECT_GT(near, 0.65 * found);  // textures that repeat mislead a matcher
+}
+
+TEST_F(StereoDepth, BelongsToTheStateWithLensesNoiseAndAugmentedColourToo) {
+  config_.rgb.cameras = {"task.camera"};
+  config_.jitter = {.rotation_deg = 2, .stereo_position_m = 0.001, .focal_ratio = 0.05};
+  config_.noise.enabled = config_.augment.enabled = true;
+  Camerawork batch(config_, 0, 2, task_), again(config_, 0, 2, task_, 2);
+  batch.Envs().Reset({});
+  for (int t = 0; t < 4; ++t) {
+    const Images images = batch.Render();
+    for (const int env : {1, 0}) {
+      again.Take(env, batch, env);
+      EXPECT_EQ(Part(again.Render(), 2, env, 1), Part(images, 2, env, 1)) << t;
+    }
+    batch.Step(0.1f);
+  }
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ inline std::vector<Bytes> FuzzSeeds() {
     seeds.push_back(Seed(0, frame));
   }
   EpisodeRequest request;
-  request.evaluation = true, request.seed = 7, request.sheet_path = "sheet.png";
+  request.evaluation = true, request.seed = 7, request.shown = 2, request.picture_path = "sheet.png";
   seeds.push_back(Seed(1, request.Encode()));
   seeds.push_back(Seed(2, PackedRecord("lz4", 1)));
   seeds.push_back(Seed(3, PackedRecord("zstd", 1)));

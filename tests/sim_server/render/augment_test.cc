@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <opencv2/imgproc.hpp>
 #include <numeric>
+#include <opencv2/imgproc.hpp>
 #include <set>
 
 #include "core/error.h"
@@ -19,6 +19,11 @@ using augment::Rgb;
 
 constexpr augment::ColourChange kNoChange = {1, 1, 1, 0};
 
+// One of 16 steps from 0 to 1.
+float Part(int i) {
+  return static_cast<float>(i & 15) / 15.0f;
+}
+
 void ExpectNear(Rgb a, Rgb b, float tolerance) {
   EXPECT_NEAR(a.r, b.r, tolerance);
   EXPECT_NEAR(a.g, b.g, tolerance);
@@ -27,7 +32,7 @@ void ExpectNear(Rgb a, Rgb b, float tolerance) {
 
 TEST(AugmentPixel, LeavesEveryColourAsItIsWithoutChange) {
   for (int i = 0; i < 4096; ++i) {
-    const Rgb c = {(i & 15) / 15.0f, (i >> 4 & 15) / 15.0f, (i >> 8 & 15) / 15.0f};
+    const Rgb c = {Part(i), Part(i >> 4), Part(i >> 8)};
     ExpectNear(Change(c, kNoChange), c, 2e-6f);
   }
 }
@@ -152,21 +157,28 @@ TEST_F(AugmenterTest, AMotionBlurSpreadsAPointAlongALineAndLosesNothing) {
   AugmentConfig config = Quiet();
   config.blur_probability = 1;
   const std::vector<uint8_t> blurred = Apply(config, {At(0, 0, 0)})[0], before = Picture();
-  const auto mean = [](const std::vector<uint8_t>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / v.size(); };
+  const auto mean = [](const std::vector<uint8_t>& v) {
+    return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  };
   EXPECT_NEAR(mean(blurred), mean(before), 2);
 }
 
 TEST_F(AugmenterTest, ReplacesWhatShowsNothingPlanesAndNamedGeomsOnly) {
   AugmentConfig config = Quiet();
   config.background_probability = 1;
-  const int floor = mj_name2id(model_.get(), mjOBJ_GEOM, "floor"), table = mj_name2id(model_.get(), mjOBJ_GEOM, "table");
+  const int floor = mj_name2id(model_.get(), mjOBJ_GEOM, "floor"),
+            table = mj_name2id(model_.get(), mjOBJ_GEOM, "table");
   EXPECT_NE(Apply(config, {At(0, 0, 0)}, 1, -1)[0], Picture());
   EXPECT_NE(Apply(config, {At(0, 0, 0)}, 1, floor)[0], Picture());
   EXPECT_EQ(Apply(config, {At(0, 0, 0)}, 1, table)[0], Picture());
   config.background_geoms = {"table"};
   EXPECT_NE(Apply(config, {At(0, 0, 0)}, 1, table)[0], Picture());
-  std::set<std::vector<uint8_t>> different;
-  for (uint64_t episode = 0; episode < 20; ++episode) different.insert(Apply(config, {At(0, episode, 0)}, 1, -1)[0]);
+  std::vector<AugmentMoment> episodes;
+  for (uint64_t episode = 0; episode < 20; ++episode) episodes.push_back(At(0, episode, 0));
+  std::set<uint64_t> different;
+  for (const std::vector<uint8_t>& image : Apply(config, episodes, 1, -1)) {
+    different.insert(HashName({reinterpret_cast<const char*>(image.data()), image.size()}));
+  }
   EXPECT_GT(different.size(), 5u);
 }
 
@@ -186,6 +198,7 @@ TEST_F(AugmenterTest, RefusesWrongNamesAndRangesByKey) {
   config.contrast = {1.5, 0.5};
   EXPECT_THAT(error_of(config), testing::HasSubstr("render.augment.contrast"));
   config = Quiet();
+  config.background_probability = 1;
   config.backgrounds = "no/such/folder";
   EXPECT_THAT(error_of(config), testing::HasSubstr("no/such/folder"));
 }
