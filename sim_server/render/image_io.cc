@@ -62,17 +62,6 @@ cv::Mat ScaleBar(int height, double low_m, double high_m) {
   return bar;
 }
 
-cv::Vec3b Shade(const mjModel& model, int geom, const float* normal) {
-  const float* rgba = model.geom_rgba + 4 * geom;
-  const int material = model.geom_matid[geom];
-  const bool is_default = rgba[0] == 0.5f && rgba[1] == 0.5f && rgba[2] == 0.5f && rgba[3] == 1.0f;
-  if (material >= 0 && is_default) rgba = model.mat_rgba + 4 * material;
-  // Seen along the optical axis, a surface facing the camera has normal z = -1.
-  const float light = 255.0f * (0.25f + 0.75f * std::max(0.0f, -normal[2]));
-  return {cv::saturate_cast<uchar>(rgba[2] * light), cv::saturate_cast<uchar>(rgba[1] * light),
-          cv::saturate_cast<uchar>(rgba[0] * light)};
-}
-
 }  // namespace
 
 cv::Mat ColourDepth(const uint16_t* depth, int width, int height, int zoom, bool scale_bar) {
@@ -87,18 +76,6 @@ cv::Mat ColourDepth(const uint16_t* depth, int width, int height, int zoom, bool
   cv::Mat both;
   cv::hconcat(colour, ScaleBar(colour.rows, low * kDepthQuantum_m, high * kDepthQuantum_m), both);
   return both;
-}
-
-cv::Mat ShadedPreview(const mjModel& model, const int32_t* segmentation, const float* normals, int width, int height,
-                      int zoom) {
-  cv::Mat image(height, width, CV_8UC3, cv::Scalar(120, 100, 90));
-  for (int y = 0; y < height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      const int at = y * width + x;
-      if (segmentation[at] >= 0) image.at<cv::Vec3b>(y, x) = Shade(model, segmentation[at], normals + 3 * at);
-    }
-  }
-  return Enlarge(image, zoom);
 }
 
 cv::Mat FromRgb(const uint8_t* rgb, int width, int height, int zoom) {
