@@ -12,7 +12,9 @@ MeshJob JobOf(const DrawnGeom& geom, const MeshAsset& mesh) {
           mesh.y.data(),
           mesh.z.data(),
           {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
-          {mesh.normal[0].data(), mesh.normal[1].data(), mesh.normal[2].data()}};
+          {mesh.normal[0].data(), mesh.normal[1].data(), mesh.normal[2].data()},
+          mesh.centre,
+          mesh.half};
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct MeshJob {
   int vertex_count, triangle_count;
   const float *x, *y, *z;
   const int32_t* corner[3];
-  const float* normal[3];  // [triangle] x, y, z, geom's frame
+  const float* normal[3];              // [triangle] x, y, z, geom's frame
+  const float *box_centre, *box_half;  // [3] a box about the vertices
 };
 
 // Poses of one environment's geoms and camera, and the geoms to draw.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -98,6 +99,20 @@ std::array<float, 3> UnitNormal(const Triangles& t, const std::array<int32_t, 3>
   return {static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)};
 }
 
+// A little larger than need be, for rounding; vertices that are not numbers show nothing and do not count.
+void SetBox(MeshAsset* asset) {
+  const std::vector<float>* const axes[3] = {&asset->x, &asset->y, &asset->z};
+  for (int k = 0; k < 3; ++k) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const float v : *axes[k]) {
+      if (v < low) low = v;
+      if (v > high) high = v;
+    }
+    asset->centre[k] = static_cast<float>(0.5 * (low + high));
+    asset->half[k] = static_cast<float>(0.5005 * (high - low) + 1e-5);
+  }
+}
+
 std::unique_ptr<MeshAsset> ToAsset(const Triangles& t) {
   auto asset = std::make_unique<MeshAsset>();
   asset->vertex_count = Padded(t.vertices.size());
@@ -106,6 +121,7 @@ std::unique_ptr<MeshAsset> ToAsset(const Triangles& t) {
     const auto& v = t.vertices[std::min<size_t>(i, t.vertices.size() - 1)];
     asset->x.push_back(v[0]), asset->y.push_back(v[1]), asset->z.push_back(v[2]);
   }
+  SetBox(asset.get());
   for (int i = 0; i < asset->triangle_count; ++i) {
     const bool real = i < static_cast<int>(t.corners.size());
     const std::array<int32_t, 3> corners = real ? t.corners[i] : std::array<int32_t, 3>{0, 0, 0};

@@ -22,6 +22,7 @@ struct MeshAsset {
   int vertex_count = 0;            // padded
   int triangle_count = 0;          // padded
   std::vector<float> x, y, z;      // vertices in the geom's frame, m
+  float centre[3], half[3];        // of a box about them
   std::vector<int32_t> corner[3];  // of every triangle, counter-clockwise seen from outside
   std::vector<float> normal[3];    // of every triangle: x, y, z, unit, geom's frame
 };

@@ -133,8 +133,23 @@ inline void DrawTriangles(const MeshDrawing& d, const int32_t* triangles, int co
   }
 }
 
+// Whether the box about a mesh shows nowhere in the image; false where it is too large to tell.
+inline bool IsOutOfView(const MeshJob& mesh, const CameraGeoms& pose, const View& view) {
+  constexpr float kLarge_m = 1e6f;
+  CameraGeoms box = pose;
+  for (int i = 0; i < 3; ++i) {
+    if (!(mesh.box_half[i] < kLarge_m)) return false;
+    box.centre = box.centre + Lanes(mesh.box_centre[i]) * pose.axis[i];
+    box.size[i] = mesh.box_half[i];
+  }
+  RayFrame own = {{0.0f, 0.0f, 0.0f}, 0.0f, 0.0f};
+  const Placement place = Place(BoxBounds(box, view), IsFinite(pose), view, &own);
+  return Bits((place.x0 < place.x1) & (place.y0 < place.y1)) == 0;
+}
+
 // Finds the triangles that can be seen and sets up only those.
 inline void DrawMesh(const MeshJob& mesh, const CameraGeoms& pose, const View& view, float* scratch, const Band& band) {
+  if (IsOutOfView(mesh, pose, view)) return;
   const MeshVertices vertices = Transform(mesh, pose, view, scratch);
   RayFrame rays = {{0.0f, 0.0f, 0.0f}, 0.0f, 0.0f};
   const Placement whole = Place(vertices.box, IsFinite(pose), view, &rays);

@@ -106,6 +106,23 @@ TEST(Meshes, AcrossTheCamerasPlaneAndAroundTheCameraAreRight) {
   for (const float z : images.depth) ASSERT_EQ(z, 0);
 }
 
+TEST(Meshes, AreRightAtTheImagesEdgesAndBeyond) {
+  RenderConfig config;
+  int seen = 0;
+  for (const char* pos : {"-.65 0 -1", "-.7 0 -1", "-.75 .1 -1", "-.82 0 -1", ".62 .4 -1", "0 .55 -1", "0 -.62 -1",
+                          "0 .75 -1", "0 0 -2.15", "0 0 .3", ".2 0 .15"}) {
+    const ModelPtr model =
+        MeshScene(24, 16, std::string("<geom type='mesh' mesh='bumpy' euler='10 20 30' pos='") + pos + "'/>");
+    const RayComparison sum = Compare(model, config);
+    EXPECT_LE(sum.wrong_depth, 1) << pos << ": " << sum.first;
+    const DataPtr data = Posed(model);
+    const mjModel* models[] = {model.get()};
+    const Images images = RenderScene(*BatchRenderer::Make(config, "c", models, 1), config, *model, data.get());
+    for (const float z : images.depth) seen += z > 0;
+  }
+  EXPECT_GT(seen, 200);
+}
+
 TEST(Meshes, GiveTheSameBitsOnEveryInstructionSet) {
   RenderConfig config;
   config.width = 75, config.height = 50;
