@@ -14,7 +14,8 @@ MeshJob JobOf(const DrawnGeom& geom, const MeshAsset& mesh) {
           {mesh.corner[0].data(), mesh.corner[1].data(), mesh.corner[2].data()},
           {mesh.normal[0].data(), mesh.normal[1].data(), mesh.normal[2].data()},
           mesh.centre,
-          mesh.half};
+          mesh.half,
+          nullptr};
 }
 
 }  // namespace
@@ -29,7 +30,12 @@ const ModelAssets& RenderAssets::Of(const mjModel& model, bool colour) {
       if (geom.shape == Shape::kMesh) assets.meshes.push_back(JobOf(geom, *meshes_.Add(model, geom.id)));
     }
   }
-  if (colour && !assets.shader) assets.shader = std::make_unique<ColourShader>(model, &textures_);
+  if (!colour || assets.shader) return assets;
+  assets.shader = std::make_unique<ColourShader>(model, &textures_);
+  static_assert(sizeof(MeshFacet) == kFacetFloats * sizeof(float));
+  for (MeshJob& mesh : assets.meshes) {
+    mesh.facets = reinterpret_cast<const float*>(meshes_.Add(model, mesh.geom, true)->facets.data());
+  }
   return assets;
 }
 

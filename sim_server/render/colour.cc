@@ -48,9 +48,10 @@ Light LightOf(const mjvLight& light, const SceneJob& scene, const SceneView& vie
               const LightChange* change) {
   Light out = {};
   PlaceLight(light, scene, view, centre, change, &out);
+  out.casts_shadow = light.castshadow && !light.headlight;
   out.directional = light.type == mjLIGHT_DIRECTIONAL;
   out.cone = light.type == mjLIGHT_SPOT && !light.headlight && light.cutoff < 180;
-  out.cos_cutoff = static_cast<float>(std::cos(light.cutoff * std::numbers::pi / 180));
+  out.cos_cutoff = static_cast<float>(std::max(0.0, std::cos(light.cutoff * std::numbers::pi / 180)));
   out.fall_off = light.exponent < 0.5f ? Lobe{0, 0} : LobeOf(light.exponent);
   out.attenuated = light.attenuation[0] != 1 || light.attenuation[1] != 0 || light.attenuation[2] != 0;
   for (int i = 0; i < 3; ++i) {

@@ -1,9 +1,9 @@
 // Colour of a drawn image: a model's look, and an environment's own, made ready for the kernels.
 //
 // The lighting model is the one of MuJoCo's classic renderer (ambient, diffuse and Blinn-Phong specular light, spot
-// cones, attenuation, the headlight), but per pixel instead of per vertex and without shadows and reflections;
-// translucent geoms are laid over in order of distance; see docs/rendering.md. Lights on moving bodies need their poses
-// in the SceneView.
+// cones, attenuation, the headlight), but per pixel instead of per vertex, without reflections, and with hard shadows
+// where they are asked for (shadow_map.h); translucent geoms are laid over in order of distance. See docs/rendering.md.
+// Lights on moving bodies need their poses in the SceneView.
 //
 // Immutable after construction; Job is safe from several threads and allocates nothing; nothing throws.
 #pragma once
@@ -34,6 +34,7 @@ class ColourShader {
   ShadeJob Job(const SceneJob& job, const SceneView& scene, const View& view, uint8_t* rgb,
                const ShadeScratch& scratch) const;
   size_t Lights() const { return look_.lights.size(); }
+  const ModelLook& Look() const { return look_; }
 
  private:
   ModelLook look_;

@@ -30,6 +30,11 @@ GS_HOST_DEVICE inline Vec3 ToVec(const float v[3]) {
   return {v[0], v[1], v[2]};
 }
 
+GS_HOST_DEVICE inline Colour AtMostOne(Colour c) {
+  const auto clamp = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)); };
+  return {clamp(c.r), clamp(c.g), clamp(c.b)};
+}
+
 // The zero vector stays zero.
 GS_HOST_DEVICE inline Vec3 Unit(Vec3 a) {
   return FastReciprocalRoot(Dot(a, a)) * a;

@@ -17,6 +17,8 @@ struct RenderConfig {
   std::string backend = "cpu";
   double near_m = 0.01;
   double far_m = 2.0;
+  bool shadows = false;
+  int shadow_px = 1024;
   bool colour = false;  // whether colour images can be asked for: set by who makes the renderer, no key
 
   void Fields(FieldVisitor& v) {
@@ -27,6 +29,9 @@ struct RenderConfig {
     v.Float("near_m", near_m, {.doc = "surfaces nearer than this along the optical axis are cut away", .unit = "m"},
             {1e-4, 1.0});
     v.Float("far_m", far_m, {.doc = "depth beyond this is 0", .unit = "m"}, {1e-3, 6.5535});
+    v.Bool("shadows", shadows, {.doc = "whether lights cast hard shadows in colour images"});
+    v.Int("shadow_px", shadow_px, {.doc = "side of the depth image that a light sees for its shadows", .unit = "px"},
+          {16, 4096});
   }
 };
 

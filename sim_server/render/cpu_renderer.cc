@@ -23,6 +23,13 @@ View WithProjection(View view, const Projection& p) {
   return view;
 }
 
+// Forgets whose a pixel is where that is beyond far_m.
+void DropBeyond(const View& view, const Canvas& canvas) {
+  const float far = 1.0f / view.far_m;
+  const int64_t count = static_cast<int64_t>(view.height) * canvas.stride;
+  for (int64_t i = 0; i < count; ++i) canvas.geom[i] = canvas.inverse_depth[i] > far ? canvas.geom[i] : -1;
+}
+
 SceneJob JobOf(const SceneView& scene, int camera_id, const ModelAssets& assets) {
   SceneJob job;
   job.batches = assets.batches.data();
@@ -67,6 +74,7 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     table.assets = &assets_->Of(*model, config.colour);
     most_geoms = std::max(most_geoms, table.assets->geoms.size());
     if (config.colour) {
+      table.colour_reach_m = static_cast<float>(model->vis.map.zfar * model->stat.extent);
       most_ids = std::max(most_ids, static_cast<size_t>(model->ngeom));
       most_lights = std::max(most_lights, table.assets->shader->Lights());
       for (const DrawnGeom& geom : table.assets->geoms) table.has_translucent |= geom.translucent;
@@ -83,6 +91,9 @@ CpuRenderer::CpuRenderer(const RenderConfig& config, const std::string& camera, 
     workspaces_[i].lights.resize(most_lights);
     workspaces_[i].frames.resize(most_ids);
     workspaces_[i].local_lights.resize(most_ids * most_lights);
+    if (config.shadows && config.colour) {
+      workspaces_[i].shadows = std::make_unique<ShadowMaps>(config.shadow_px, most_lights);
+    }
     if (!layers) continue;
     workspaces_[i].layer_inverse.resize(static_cast<size_t>(stride_) * height_);
     workspaces_[i].layer_geom.resize(static_cast<size_t>(stride_) * height_);
@@ -128,7 +139,8 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   canvas.triangle = (targets.normals || targets.rgb) && meshes ? workspace.triangle.data() : nullptr;
   canvas.vertices = workspace.vertices.data();
   canvas.stride = stride_;
-  canvas.band_rows = keeps_ids || meshes ? height_ : band_rows_;
+  canvas.band_rows = keeps_ids || meshes ? height_ : targets.rgb ? (band_rows_ + 1) / 2 : band_rows_;
+  canvas.reach_m = targets.rgb ? std::max(view.far_m, table.colour_reach_m) : view.far_m;
   canvas.surfaces = workspace.surfaces.data();
   canvas.depth_u16 = targets.depth_u16.Image(image, pixels);
   canvas.depth_f32 = targets.depth_f32.Image(image, pixels);
@@ -141,25 +153,26 @@ void CpuRenderer::RenderOne(const SceneView& scene, int64_t image, const RenderT
   }
   if (targets.rgb) {
     const ShadeScratch scratch = {workspace.lights.data(), workspace.frames.data(), workspace.local_lights.data()};
-    const ShadeJob shade = table.assets->shader->Job(job, scene, view, targets.rgb.Image(image, 3 * pixels), scratch);
+    ShadeJob shade = table.assets->shader->Job(job, scene, view, targets.rgb.Image(image, 3 * pixels), scratch);
+    shade.has_shadows = workspace.shadows != nullptr;
+    if (workspace.shadows) {
+      workspace.shadows->Draw(kernels_, job, table.assets->shader->Look(), canvas, scratch.lights);
+    }
     kernels_.render(view, job, canvas, &shade);
   } else {
     kernels_.render(view, job, canvas, nullptr);
   }
-  if (targets.segmentation) {
-    for (int y = 0; y < height_; ++y) {
-      std::copy_n(canvas.geom + static_cast<int64_t>(y) * stride_, width_,
-                  targets.segmentation.Image(image, pixels) + static_cast<int64_t>(y) * width_);
-    }
-  }
-  if (targets.bodies) {
-    int32_t* out = targets.bodies.Image(image, pixels);
-    for (int y = 0; y < height_; ++y) {
+  // Colour is drawn farther than ids reach.
+  if (canvas.reach_m > view.far_m && keeps_ids) DropBeyond(view, canvas);
+  const auto copy_ids = [&](int32_t* out, auto id_of) {
+    for (int y = 0; out && y < height_; ++y) {
       const int32_t* row = canvas.geom + static_cast<int64_t>(y) * stride_;
-      std::transform(row, row + width_, out + static_cast<int64_t>(y) * width_,
-                     [&](int32_t geom) { return geom < 0 ? -1 : scene.model->geom_bodyid[geom]; });
+      std::transform(row, row + width_, out + static_cast<int64_t>(y) * width_, id_of);
     }
-  }
+  };
+  copy_ids(targets.segmentation.Image(image, pixels), [](int32_t geom) { return geom; });
+  copy_ids(targets.bodies.Image(image, pixels),
+           [&](int32_t geom) { return geom < 0 ? -1 : scene.model->geom_bodyid[geom]; });
   if (targets.normals) WriteNormals(view, job, canvas, targets.normals.Image(image, 3 * pixels));
 }
 

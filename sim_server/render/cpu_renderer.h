@@ -14,6 +14,7 @@
 #include "sim_server/render/camera.h"
 #include "sim_server/render/kernels.h"
 #include "sim_server/render/renderer.h"
+#include "sim_server/render/shadow_map.h"
 
 namespace gripstream {
 
@@ -30,6 +31,7 @@ class CpuRenderer : public BatchRenderer {
     View view;
     const ModelAssets* assets;
     bool has_translucent = false;
+    float colour_reach_m = 0;  // how far MuJoCo draws
   };
   // One thread's working image.
   struct Workspace {
@@ -41,6 +43,7 @@ class CpuRenderer : public BatchRenderer {
     std::vector<Light> lights;
     std::vector<ShadeFrame> frames;
     std::vector<LocalLight> local_lights;
+    std::unique_ptr<ShadowMaps> shadows;  // where they are asked for
     std::vector<float> layer_inverse;
     std::vector<int32_t> layer_geom, layer_triangle, layer_order;
     std::atomic_flag taken = ATOMIC_FLAG_INIT;

@@ -15,6 +15,9 @@ namespace gripstream {
 // Pixels that a row of the working image may be written beyond its width.
 inline constexpr int kRowPadding = 16;
 
+// Floats in a MeshFacet.
+inline constexpr int kFacetFloats = 23;
+
 // A mesh or height field to draw: plain pointers into its MeshAsset, so that kernel files instantiate no library code.
 struct MeshJob {
   int geom;
@@ -24,6 +27,7 @@ struct MeshJob {
   const int32_t* corner[3];
   const float* normal[3];              // [triangle] x, y, z, geom's frame
   const float *box_centre, *box_half;  // [3] a box about the vertices
+  const float* facets;                 // [triangle, kFacetFloats] MeshFacets, for colour; or null
 };
 
 // Poses of one environment's geoms and camera, and the geoms to draw.
@@ -48,6 +52,7 @@ struct Canvas {
   float* vertices;       // [5, the largest mesh's vertex_count]
   int stride;            // >= width + kRowPadding
   int band_rows;         // rows drawn at a time: a part of the image that fits the nearest cache, or all H
+  float reach_m;         // how far anything is drawn: the view's far_m, beyond which depth is 0, or farther
   Surface* surfaces;     // kMaxSurfacesPerGeom for every geom
   uint16_t* depth_u16;   // [H, W] multiples of kDepthQuantum_m, or null
   float* depth_f32;      // [H, W] m, or null

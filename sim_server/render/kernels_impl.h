@@ -123,9 +123,9 @@ void SetUp(const GeomBatch& batch, int first, const SceneJob& scene, const View&
   }
 }
 
-// Clears a band to the far plane, which nothing beyond it can then beat.
-void Clear(const View& view, const Band& band) {
-  const Lanes far(1.0f / view.far_m);
+// Clears a band to the depth `reach_m`, which nothing beyond it can then beat.
+void Clear(const View& view, float reach_m, const Band& band) {
+  const Lanes far(1.0f / reach_m);
   const LaneMask all = FirstLanes(kLanes);
   for (int y = 0; y < band.y1 - band.y0; ++y) {
     for (int x = 0; x < view.width; x += kLanes) {
@@ -137,9 +137,9 @@ void Clear(const View& view, const Band& band) {
   }
 }
 
-// Clears a band to the far plane or a plane that fills the image, whichever is nearer.
-void ClearToPlane(const View& view, const Surface& plane, const Band& band) {
-  const Lanes far(1.0f / view.far_m);
+// Clears a band to the depth `reach_m` or a plane that fills the image, whichever is nearer.
+void ClearToPlane(const View& view, float reach_m, const Surface& plane, const Band& band) {
+  const Lanes far(1.0f / reach_m);
   for (int x = 0; x < view.width; x += kLanes) {
     const PlaneColumn column(plane, Lanes::Iota() + Lanes(static_cast<float>(x) - plane.place.origin_x));
     Lanes v(static_cast<float>(band.y0) - plane.place.origin_y);
@@ -270,7 +270,7 @@ void DrawOpaque(const View& view, const SceneJob& scene, const Canvas& canvas, c
                 const Band& band) {
   const bool plane_first = list.count > 0 && list.surfaces[0].kind == SurfaceKind::kPlane &&
                            list.surfaces[0].place.max_inverse_depth == kNoCut && !canvas.geom;
-  plane_first ? ClearToPlane(view, list.surfaces[0], band) : Clear(view, band);
+  plane_first ? ClearToPlane(view, canvas.reach_m, list.surfaces[0], band) : Clear(view, canvas.reach_m, band);
   for (int i = plane_first ? 1 : 0; i < list.count; ++i) DrawSurface(list.surfaces[i], band);
   DrawMeshes(view, scene, false, canvas, band);
   if (canvas.depth_u16 || canvas.depth_f32) Resolve(view, band, canvas);

@@ -19,8 +19,8 @@ namespace gripstream::GS_RENDER_ISA {
 // 1/x is about the float with the bits (magic - bits of x): 12 % off at most, a start for Newton's iteration.
 inline constexpr int32_t kReciprocalMagic = 0x7EF311C3;
 
-// The same for 1/sqrt(x): magic - half the bits of x, 3.4 % off at most.
-inline constexpr int32_t kRootMagic = 0x5F3759DF;
+// The same for 1/sqrt(x): magic - half the bits of x. With this one the quick root below errs least.
+inline constexpr int32_t kRootMagic = 0x5F1FFFF9;
 
 }  // namespace gripstream::GS_RENDER_ISA
 
@@ -43,12 +43,18 @@ GS_HOST_DEVICE inline Lanes FastReciprocal(Lanes x) {
   return y;
 }
 
-// 1/sqrt(x) for x > 0 to five parts in a million: two Newton iterations.
+// 1/sqrt(x) for x > 0 to one part in a million: two Newton iterations.
 GS_HOST_DEVICE inline Lanes FastReciprocalRoot(Lanes x) {
   const Lanes half = Lanes(0.5f) * x;
   Lanes y = RootGuess(x);
-  for (int i = 0; i < 2; ++i) y = y * (Lanes(1.5f) - half * y * y);
-  return y;
+  y = y * (Lanes(1.68191391f) - Lanes(1.407904506f) * half * y * y);
+  return y * (Lanes(1.5f) - half * y * y);
+}
+
+// The same to seven parts in ten thousand: one iteration, with constants that even out its error.
+GS_HOST_DEVICE inline Lanes QuickReciprocalRoot(Lanes x) {
+  const Lanes y = RootGuess(x);
+  return y * (Lanes(1.68191391f) - Lanes(0.703952253f) * x * y * y);
 }
 
 // Whole numbers not below / not above x, for x >= 0.

@@ -93,6 +93,9 @@ inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lane
   SplitBytes(in_order(_mm256_shuffle_ps(low, high, 0b10'00'10'00)), first);
   SplitBytes(in_order(_mm256_shuffle_ps(low, high, 0b11'01'11'01)), second);
 }
+inline Lanes GatherAt(const float* base, Lanes index) {
+  return _mm256_i32gather_ps(base, _mm256_cvttps_epi32(index.v), 4);
+}
 inline LaneMask Equal(const int32_t* p, int32_t x) {
   const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
   return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(v, _mm256_set1_epi32(x)))};

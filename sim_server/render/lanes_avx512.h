@@ -94,6 +94,10 @@ inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lane
   SplitBytes(_mm512_permutex2var_epi32(low, even, high), first);
   SplitBytes(_mm512_permutex2var_epi32(low, odd, high), second);
 }
+// base[index], the index in whole numbers.
+inline Lanes GatherAt(const float* base, Lanes index) {
+  return _mm512_i32gather_ps(_mm512_cvttps_epi32(index.v), base, 4);
+}
 // Lanes where p holds x.
 inline LaneMask Equal(const int32_t* p, int32_t x) {
   return {_mm512_cmpeq_epi32_mask(_mm512_loadu_si512(p), _mm512_set1_epi32(x))};

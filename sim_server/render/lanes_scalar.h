@@ -93,6 +93,9 @@ GS_HOST_DEVICE inline void GatherTexels(const uint32_t* base, Lanes index, Lanes
   SplitBytes(base[at], first);
   SplitBytes(base[at + 1], second);
 }
+GS_HOST_DEVICE inline Lanes GatherAt(const float* base, Lanes index) {
+  return base[static_cast<int32_t>(index.v)];
+}
 GS_HOST_DEVICE inline LaneMask Equal(const int32_t* p, int32_t x) {
   return {*p == x};
 }

@@ -94,6 +94,11 @@ inline void GatherTexels(const uint32_t* base, Lanes index, Lanes first[3], Lane
   SplitBytes(_mm_setr_epi32(bits(at[0]), bits(at[1]), bits(at[2]), bits(at[3])), first);
   SplitBytes(_mm_setr_epi32(bits(at[0] + 1), bits(at[1] + 1), bits(at[2] + 1), bits(at[3] + 1)), second);
 }
+inline Lanes GatherAt(const float* base, Lanes index) {
+  int32_t at[kLanes];
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(at), _mm_cvttps_epi32(index.v));
+  return Lanes::Gather(base, at);
+}
 inline LaneMask Equal(const int32_t* p, int32_t x) {
   const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
   return {_mm_castsi128_ps(_mm_cmpeq_epi32(v, _mm_set1_epi32(x)))};

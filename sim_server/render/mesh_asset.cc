@@ -15,6 +15,9 @@ namespace {
 struct Triangles {
   std::vector<std::array<float, 3>> vertices;
   std::vector<std::array<int32_t, 3>> corners;
+  // Of every corner of every triangle.
+  std::vector<std::array<float, 3>> normals;
+  std::vector<std::array<float, 2>> texture;  // or empty
 };
 
 Triangles FromMesh(const mjModel& model, int mesh) {
@@ -27,7 +30,48 @@ Triangles FromMesh(const mjModel& model, int mesh) {
   for (int i = 0; i < model.mesh_facenum[mesh]; ++i) {
     t.corners.push_back({face[3 * i], face[3 * i + 1], face[3 * i + 2]});
   }
+  const float* normal = model.mesh_normal + 3 * model.mesh_normaladr[mesh];
+  const int* face_normal = model.mesh_facenormal + 3 * model.mesh_faceadr[mesh];
+  for (int i = 0; i < 3 * model.mesh_facenum[mesh]; ++i) {
+    const float* n = normal + 3 * face_normal[i];
+    t.normals.push_back({n[0], n[1], n[2]});
+  }
+  if (model.mesh_texcoordadr[mesh] < 0) return t;
+  const float* coordinate = model.mesh_texcoord + 2 * model.mesh_texcoordadr[mesh];
+  const int* face_coordinate = model.mesh_facetexcoord + 3 * model.mesh_faceadr[mesh];
+  for (int i = 0; i < 3 * model.mesh_facenum[mesh]; ++i) {
+    t.texture.push_back({coordinate[2 * face_coordinate[i]], coordinate[2 * face_coordinate[i] + 1]});
+  }
   return t;
+}
+
+std::array<float, 3> UnitNormal(const Triangles& t, const std::array<int32_t, 3>& corners) {
+  const auto& a = t.vertices[corners[0]];
+  double u[3], v[3];
+  for (int i = 0; i < 3; ++i) {
+    u[i] = double{t.vertices[corners[1]][i]} - a[i];
+    v[i] = double{t.vertices[corners[2]][i]} - a[i];
+  }
+  const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+  const double length = std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  if (length == 0) return {0, 0, 0};
+  return {static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)};
+}
+
+// Of a height field: the first `smooth` triangles are its surface, whose corners take the mean of their triangles'.
+void AddFieldNormals(size_t smooth, Triangles* t) {
+  std::vector<std::array<float, 3>> sum(t->vertices.size(), {0, 0, 0});
+  for (size_t i = 0; i < smooth; ++i) {
+    const std::array<float, 3> n = UnitNormal(*t, t->corners[i]);
+    for (const int32_t corner : t->corners[i]) {
+      for (size_t k = 0; k < 3; ++k) sum[static_cast<size_t>(corner)][k] += n[k];
+    }
+  }
+  for (size_t i = 0; i < t->corners.size(); ++i) {
+    const std::array<float, 3> flat = UnitNormal(*t, t->corners[i]);
+    for (const int32_t corner : t->corners[i])
+      t->normals.push_back(i < smooth ? sum[static_cast<size_t>(corner)] : flat);
+  }
 }
 
 // The walls about a grid of rows x columns vertices down to as many base vertices, and the base.
@@ -71,7 +115,9 @@ Triangles FromHeightField(const mjModel& model, int field) {
       t.corners.push_back({a, e, d});
     }
   }
+  const size_t smooth = t.corners.size();
   AddWalls(rows, columns, &t);
+  AddFieldNormals(smooth, &t);
   return t;
 }
 
@@ -79,6 +125,8 @@ std::string ContentOf(const Triangles& t) {
   Sha256 hash;
   hash.Update(t.vertices.data(), t.vertices.size() * sizeof t.vertices[0]);
   hash.Update(t.corners.data(), t.corners.size() * sizeof t.corners[0]);
+  hash.Update(t.normals.data(), t.normals.size() * sizeof t.normals[0]);
+  hash.Update(t.texture.data(), t.texture.size() * sizeof t.texture[0]);
   return hash.HexDigest();
 }
 
@@ -86,17 +134,47 @@ int Padded(size_t count) {
   return static_cast<int>((count + kMeshPadding - 1) / kMeshPadding * kMeshPadding);
 }
 
-std::array<float, 3> UnitNormal(const Triangles& t, const std::array<int32_t, 3>& corners) {
-  const auto& a = t.vertices[corners[0]];
-  double u[3], v[3];
-  for (int i = 0; i < 3; ++i) {
-    u[i] = double{t.vertices[corners[1]][i]} - a[i];
-    v[i] = double{t.vertices[corners[2]][i]} - a[i];
+// The linear functions of a point that are 1 at one corner and 0 at the others.
+void SetWeights(const Triangles& t, const std::array<int32_t, 3>& corners, MeshFacet* facet) {
+  double edge[2][3], dot[2][2] = {};
+  const auto& start = t.vertices[static_cast<size_t>(corners[0])];
+  for (size_t k = 0; k < 3; ++k) {
+    for (size_t e = 0; e < 2; ++e) {
+      edge[e][k] = double{t.vertices[static_cast<size_t>(corners[e + 1])][k]} - double{start[k]};
+    }
   }
-  const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
-  const double length = std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  if (length == 0) return {0, 0, 0};
-  return {static_cast<float>(n[0] / length), static_cast<float>(n[1] / length), static_cast<float>(n[2] / length)};
+  for (int i = 0; i < 2; ++i) {
+    for (int j = 0; j < 2; ++j) dot[i][j] = mju_dot3(edge[i], edge[j]);
+  }
+  const double area = dot[0][0] * dot[1][1] - dot[0][1] * dot[1][0];
+  if (!(area > 0)) return;
+  double offset[2] = {0, 0};
+  for (size_t k = 0; k < 3; ++k) {
+    const double second = (dot[1][1] * edge[0][k] - dot[0][1] * edge[1][k]) / area;
+    const double third = (dot[0][0] * edge[1][k] - dot[0][1] * edge[0][k]) / area;
+    facet->second[k] = static_cast<float>(second), facet->third[k] = static_cast<float>(third);
+    offset[0] -= second * double{start[k]}, offset[1] -= third * double{start[k]};
+  }
+  facet->second[3] = static_cast<float>(offset[0]), facet->third[3] = static_cast<float>(offset[1]);
+}
+
+std::vector<MeshFacet> FacetsOf(const Triangles& t) {
+  std::vector<MeshFacet> facets(static_cast<size_t>(Padded(t.corners.size())));
+  for (size_t i = 0; i < t.corners.size(); ++i) {
+    MeshFacet& facet = facets[i];
+    SetWeights(t, t.corners[i], &facet);
+    for (size_t corner = 0; corner < 3; ++corner) {
+      for (size_t k = 0; k < 3; ++k) {
+        const float first = t.normals[3 * i][k];
+        facet.normal[corner][k] = corner == 0 ? first : t.normals[3 * i + corner][k] - first;
+      }
+      for (size_t k = 0; k < 2 && !t.texture.empty(); ++k) {
+        const float first = t.texture[3 * i][k];
+        facet.texture[corner][k] = corner == 0 ? first : t.texture[3 * i + corner][k] - first;
+      }
+    }
+  }
+  return facets;
 }
 
 // A little larger than need be, for rounding; vertices that are not numbers show nothing and do not count.
@@ -134,7 +212,7 @@ std::unique_ptr<MeshAsset> ToAsset(const Triangles& t) {
 
 }  // namespace
 
-const MeshAsset* MeshLibrary::Add(const mjModel& model, int geom) {
+const MeshAsset* MeshLibrary::Add(const mjModel& model, int geom, bool colour) {
   const int data = model.geom_dataid[geom];
   const bool is_field = model.geom_type[geom] == mjGEOM_HFIELD;
   const Triangles triangles = is_field ? FromHeightField(model, data) : FromMesh(model, data);
@@ -143,6 +221,7 @@ const MeshAsset* MeshLibrary::Add(const mjModel& model, int geom) {
   }
   std::unique_ptr<MeshAsset>& asset = by_content_[ContentOf(triangles)];
   if (!asset) asset = ToAsset(triangles);
+  if (colour && asset->facets.empty()) asset->facets = FacetsOf(triangles);
   return asset.get();
 }
 

@@ -18,6 +18,13 @@ namespace gripstream {
 // Counts are padded to a multiple of this, vertices by repeating the last, triangles by degenerate ones.
 inline constexpr int kMeshPadding = 16;
 
+// What shading needs of a triangle, as floats one after the other.
+struct MeshFacet {
+  float second[4], third[4];  // x, y, z, 1 of a point of the triangle to how near it is to the second and third corner
+  float normal[3][3];         // the first corner's, and how the others' differ from it
+  float texture[3][2];        // the same of texture coordinates; 0 where there are none
+};
+
 struct MeshAsset {
   int vertex_count = 0;            // padded
   int triangle_count = 0;          // padded
@@ -25,12 +32,14 @@ struct MeshAsset {
   float centre[3], half[3];        // of a box about them
   std::vector<int32_t> corner[3];  // of every triangle, counter-clockwise seen from outside
   std::vector<float> normal[3];    // of every triangle: x, y, z, unit, geom's frame
+  std::vector<MeshFacet> facets;   // [triangle_count] where colour was asked for
 };
 
 class MeshLibrary {
  public:
-  // The asset of a mesh or height field geom; the same pointer for equal triangles. Owned by the library.
-  const MeshAsset* Add(const mjModel& model, int geom);
+  // The asset of a mesh or height field geom; the same pointer for equal ones. Owned by the library. `colour`: with
+  // facets.
+  const MeshAsset* Add(const mjModel& model, int geom, bool colour = false);
   int LargestVertexCount() const;
 
  private:

@@ -5,17 +5,19 @@
 namespace gripstream {
 namespace {
 
-// Flat textures are projected along z, their middle at the geom's centre; a bounded geom's half-side is 1.
+// Flat textures are projected along z: they start in the corner at -x, +y of bounded geoms, and have their middle at
+// the centre of unbounded ones.
 void PlaceTexture(const mjModel& model, const mjvGeom& geom, Material* material) {
-  float per_m[3];
+  float* rows[2] = {material->across, material->down};
   for (int k = 0; k < 3; ++k) {
     const float size = static_cast<float>(model.geom_size[3 * geom.objid + k]);
-    per_m[k] = geom.texuniform || !(size > 0) ? 1.0f : 1.0f / size;
-    material->cube[k] = per_m[k];
+    const bool bounded = size > 0;
+    material->cube[k] = geom.texuniform || !bounded ? 1.0f : 1.0f / size;
+    if (k == 2) break;
+    const float per_m = 0.5f * geom.texrepeat[k] * material->cube[k];
+    rows[k][k] = k == 0 ? per_m : -per_m;
+    rows[k][2] = bounded ? per_m * size : -0.5f;
   }
-  material->across[0] = 0.5f * geom.texrepeat[0] * per_m[0];
-  material->down[1] = -0.5f * geom.texrepeat[1] * per_m[1];
-  material->across[2] = material->down[2] = -0.5f;
 }
 
 Material MaterialOf(const mjModel& model, const mjvGeom& geom, TextureLibrary* library) {
@@ -30,6 +32,11 @@ Material MaterialOf(const mjModel& model, const mjvGeom& geom, TextureLibrary* l
   material.texture = library->Add(model, texture);
   material.mapping = material.texture->face_count == 6 ? TextureMapping::kCube : TextureMapping::kFlat;
   PlaceTexture(model, geom, &material);
+  if (geom.texcoord && material.mapping == TextureMapping::kFlat) {
+    material.mapping = TextureMapping::kMesh;
+    material.across[0] = geom.texrepeat[0], material.down[1] = geom.texrepeat[1];
+    material.across[2] = material.down[2] = 0;
+  }
   return material;
 }
 
@@ -55,6 +62,7 @@ ModelLook LookOf(const mjModel& model, TextureLibrary* library) {
   }
   look.lights.assign(scene.lights, scene.lights + scene.nlight);
   std::copy_n(model.stat.center, 3, look.centre);
+  look.extent_m = model.stat.extent;
   for (int i = 0; i < model.ntex; ++i) {
     if (model.tex_type[i] == mjTEXTURE_SKYBOX) look.sky = library->Add(model, i);
   }

@@ -16,7 +16,7 @@ struct ModelLook {
   std::vector<Material> materials;  // by geom id
   std::vector<mjvLight> lights;     // the headlight first where it is on; poses at qpos0
   const TextureView* sky = nullptr;
-  double centre[3];  // of the model, world frame, m
+  double centre[3], extent_m;  // of the model, world frame
 };
 
 ModelLook LookOf(const mjModel& model, TextureLibrary* library);

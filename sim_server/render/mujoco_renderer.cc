@@ -158,7 +158,7 @@ double ToMetres(double window, const mjrContext& context, const mjvGLCamera& cam
   return metres < far_m ? metres : 0.0;
 }
 
-enum class Pass { kColour, kPlainColour, kDepth, kSegmentation };  // plain: without shadows and reflections
+enum class Pass { kColour, kPlainColour, kDepth, kSegmentation };  // plain: without shadows, reflections, haze
 
 // Draws the scene and reads it back; null buffers are not read. MuJoCo's rows start at the bottom.
 void DrawScene(mjvScene& scene, const mjrContext& context, Pass pass, int width, int height, unsigned char* rgb,
@@ -166,7 +166,8 @@ void DrawScene(mjvScene& scene, const mjrContext& context, Pass pass, int width,
   // Sky, haze and shadows are for colour; the sky would even leave its own depth.
   const bool colour = pass == Pass::kColour || pass == Pass::kPlainColour;
   scene.flags[mjRND_SHADOW] = scene.flags[mjRND_REFLECTION] = pass == Pass::kColour ? 1 : 0;
-  scene.flags[mjRND_SKYBOX] = scene.flags[mjRND_HAZE] = colour ? 1 : 0;
+  scene.flags[mjRND_SKYBOX] = colour ? 1 : 0;
+  scene.flags[mjRND_HAZE] = pass == Pass::kColour ? 1 : 0;
   scene.flags[mjRND_SEGMENT] = scene.flags[mjRND_IDCOLOR] = pass == Pass::kSegmentation ? 1 : 0;
   const mjrRect viewport = {0, 0, width, height};
   mjr_render(viewport, &scene, &context);

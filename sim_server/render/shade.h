@@ -29,6 +29,7 @@ enum class TextureMapping : int32_t {
   kFlat,  // projected along the geom's z axis
   kCube,  // a cube map looked up from the geom's centre
   kBox,   // projected along whichever of the geom's axes the surface faces most
+  kMesh,  // by the mesh's own coordinates, which are p and q below
 };
 
 // How quickly light falls off about a direction: a whole power of the cosine, and the cosine below which it is less
@@ -54,20 +55,30 @@ struct Material {
   float across[3], down[3];
 };
 
+// What a light sees, to tell what lies in its shadow: a square depth image along its direction.
+struct ShadowMap {
+  const float* inverse;  // [pixels, stride] 1/m
+  int pixels, stride;
+  float focal_px, middle_px;
+  float light_from_optical[3][4];  // to the light's own frame, z along its direction
+};
+
 // A light in the camera's optical frame.
 struct Light {
   float position[3], direction[3];  // the direction of unit length
   bool directional, attenuated, cone;
   float attenuation[3];
-  float cos_cutoff;  // of the cone
+  float cos_cutoff;  // of the cone, at least 0
   Lobe fall_off;     // within it
-  bool has_ambient, has_specular;
+  bool has_ambient, has_specular, casts_shadow;
+  const ShadowMap* shadow;  // or null
   float ambient[3], diffuse[3], specular[3];
 };
 
 // A light in a geom's frame: where it is, or for directional ones the unit vector to it; and its direction.
 struct LocalLight {
   float place[3], direction[3];
+  float shadow[3][4];  // from the geom's frame to the shadow map's
 };
 
 // What all pixels of a geom share. A point p of the optical frame has the geom's coordinates eye + axis p.
@@ -87,6 +98,7 @@ struct ShadeJob {
   const int32_t* own_slot;        // by geom id: which of them, -1 none; or null
   const Light* lights;
   int light_count;
+  bool has_shadows;
   const TextureView* backdrop;  // an image that fills what shows nothing; or null
   const TextureView* sky;       // else this, or null: black
   ShadeFrame* frames;           // scratch, by geom id

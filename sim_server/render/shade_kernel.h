@@ -4,6 +4,7 @@
 // by kernel files only (see lanes.h).
 #pragma once
 
+#include <math.h>
 #include <string.h>
 
 #include "sim_server/render/light_kernel.h"
@@ -29,6 +30,19 @@ GS_HOST_DEVICE inline const Material& MaterialOf(const ShadeJob& job, int32_t ge
 GS_HOST_DEVICE inline void TurnInto(const ShadeFrame& frame, const float v[3], const float offset[3], float out[3]) {
   for (int i = 0; i < 3; ++i) {
     out[i] = offset[i] + frame.axis[i][0] * v[0] + frame.axis[i][1] * v[1] + frame.axis[i][2] * v[2];
+  }
+}
+
+// From the geom's frame over the optical one to the light's.
+GS_HOST_DEVICE inline void SetShadowMatrix(const ShadeFrame& frame, const ShadowMap& map, LocalLight* local) {
+  for (int i = 0; i < 3; ++i) {
+    const float* m = map.light_from_optical[i];
+    local->shadow[i][3] = m[3];
+    for (int k = 0; k < 3; ++k) {
+      const float* axis = frame.axis[k];
+      local->shadow[i][k] = m[0] * axis[0] + m[1] * axis[1] + m[2] * axis[2];
+      local->shadow[i][3] -= local->shadow[i][k] * frame.eye[k];
+    }
   }
 }
 
@@ -61,6 +75,7 @@ GS_HOST_DEVICE inline void SetFrame(const SceneJob& scene, const ShadeJob& job, 
     TurnInto(frame, light.direction, none, local.direction);
     light.directional ? TurnInto(frame, back, none, local.place)
                       : TurnInto(frame, light.position, frame.eye, local.place);
+    if (light.shadow) SetShadowMatrix(frame, *light.shadow, &local);
   }
 }
 
@@ -88,7 +103,7 @@ GS_HOST_DEVICE inline Colour SkyAt(const View& view, const ShadeJob& job, int x,
   const float* m = job.world_from_optical;
   const auto row = [&](int i) { return Lanes(m[i]) * ray.x + (Lanes(m[i + 1]) * ray.y + Lanes(m[i + 2])); };
   // MuJoCo's sky has its top at +z of the world, a cube map's at +y.
-  return LookCube(*job.sky, {row(0), row(6), Lanes(0.0f) - row(3)});
+  return LookCube(CubeLevel(*job.sky, job.per_fx), {row(0), row(6), Lanes(0.0f) - row(3)});
 }
 
 // One row of a band.
@@ -102,11 +117,29 @@ struct PixelRow {
 // Level of detail is chosen per this many pixels, whatever kLanes is.
 inline constexpr int kDetailPixels = 16;
 
-// How wide a pixel is where the first pixel of the group shows the geom.
+// How many units of a mesh's own texture coordinates a metre of its triangle is wide, by the narrower one.
+GS_HOST_DEVICE inline float CoordinatesPerMetre(const ShadeFrame& frame, int32_t triangle) {
+  const float* f = frame.mesh->facets + kFacetFloats * triangle;
+  float squared[2] = {0, 0};
+  for (int axis = 0; axis < 2; ++axis) {
+    for (int k = 0; k < 3; ++k) {
+      const float slope = f[19 + axis] * f[k] + f[21 + axis] * f[4 + k];
+      squared[axis] += slope * slope;
+    }
+  }
+  return sqrtf(squared[0] < squared[1] ? squared[0] : squared[1]);
+}
+
+// How wide a pixel is where the first pixel of the group shows the geom: m, in the mesh's own texture coordinates, or
+// of cube maps in half-sides of the geom.
 GS_HOST_DEVICE inline float PixelWidth(const ShadeJob& job, const PixelRow& row, int x, int32_t id) {
   int first = x / kDetailPixels * kDetailPixels;
   while (row.geom[first] != id) ++first;
-  return job.per_fx / row.inverse[first];
+  const float width_m = job.per_fx / row.inverse[first];
+  const ShadeFrame& frame = job.frames[id];
+  if (frame.material->mapping == TextureMapping::kCube) return width_m * frame.per_radius;
+  if (frame.material->mapping != TextureMapping::kMesh) return width_m;
+  return width_m * CoordinatesPerMetre(frame, row.triangle[first]);
 }
 
 // The colour of geom `id` over the strip at x.
@@ -117,25 +150,26 @@ GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene,
   const Vec3 ray = RaysOf(view, job, x, row.y);
   const Lanes depth = Lanes(1.0f) / Lanes::Load(row.inverse + x);
   const auto along = [&](int i) {
-    return depth * (Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2])));
+    return Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2]));
   };
-  const Vec3 sight = {along(0), along(1), along(2)};  // from the camera
+  const Vec3 sight = {along(0), along(1), along(2)};  // from the camera, to depth 1
+  const Lanes per_length = QuickReciprocalRoot(ray.x * ray.x + (ray.y * ray.y + Lanes(1.0f)));
   int32_t triangle[kLanes] = {};
   if (frame.geom->shape == Shape::kMesh) {
     // Other lanes' triangles are not this mesh's.
     for (int i = 0; i < kLanes; ++i) triangle[i] = row.geom[x + i] == id ? row.triangle[x + i] : 0;
   }
-  Facet facet = {ToVec(frame.eye) + sight, sight, Lanes(-1.0f) * Unit(sight)};
+  Facet facet = {ToVec(frame.eye) + depth * sight, sight, (Lanes(0.0f) - per_length) * sight};
   facet.normal = LocalNormal(frame, triangle, facet.point);
   const Material& m = *frame.material;
   const Colour lit = LightOn(facet, job, job.local_lights + id * job.light_count, m);
   if (!m.texture) return lit;
-  return lit * TextureAt(m, facet.point, facet.normal, PixelWidth(job, row, x, id));
-}
-
-GS_HOST_DEVICE inline Colour AtMostOne(Colour c) {
-  const auto clamp = [](Lanes x) { return Min(Max(x, Lanes(0.0f)), Lanes(1.0f)); };
-  return {clamp(c.r), clamp(c.g), clamp(c.b)};
+  Vec3 at = facet.point;
+  if (m.mapping == TextureMapping::kMesh) {
+    at = {OnFacet(frame, triangle, at, 17, 2), OnFacet(frame, triangle, at, 18, 2), 0.0f};
+  }
+  // MuJoCo limits light before texture, but with shadows, which it draws light by light, not the sum.
+  return (job.has_shadows ? lit : AtMostOne(lit)) * TextureAt(m, at, facet.normal, PixelWidth(job, row, x, id));
 }
 
 GS_HOST_DEVICE inline Colour ToBytes(Colour c) {

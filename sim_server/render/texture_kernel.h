@@ -19,9 +19,9 @@ GS_HOST_DEVICE inline TexelPair Neighbours(Lanes x, float size, float per_size, 
     const Lanes held = Min(Max(x, zero), last), whole = Trunc(held);
     return {whole, held - whole};
   }
-  const Lanes whole = Floor(x);
-  const Lanes turns = Floor((whole + Lanes(0.5f)) * Lanes(per_size));
-  return {Min(Max(whole - Lanes(size) * turns, zero), last), x - whole};
+  const Lanes turned = x - Lanes(size) * Floor(x * Lanes(per_size));  // from 0 to size, up to rounding
+  const Lanes held = Min(Max(turned, zero), Lanes(size)), whole = Min(Trunc(held), last);
+  return {whole, held - whole};
 }
 
 // Bilinear at texel coordinates (x, y) of one face.
@@ -43,14 +43,22 @@ GS_HOST_DEVICE inline Colour LookFace(const TextureLevel& t, Lanes face, Lanes x
 }
 
 // One face of a cube map, at coordinates in units of half a face from its middle.
-GS_HOST_DEVICE inline Colour LookOnFace(const TextureView& t, Lanes face, Lanes s, Lanes v, Lanes largest) {
-  const float half = 0.5f * t.levels[0].columns;
+GS_HOST_DEVICE inline Colour LookOnFace(const TextureLevel& t, Lanes face, Lanes s, Lanes v, Lanes largest) {
+  const float half = 0.5f * t.columns;
   const Lanes scale = Lanes(half) / Max(largest, Lanes(1e-30f)), middle(half - 0.5f);
-  return LookFace(t.levels[0], face, s * scale + middle, v * scale + middle, false);
+  return LookFace(t, face, s * scale + middle, v * scale + middle, false);
+}
+
+// The level of a cube map whose texels are as wide as a pixel that is `pixel` wide, in units of half a face.
+GS_HOST_DEVICE inline const TextureLevel& CubeLevel(const TextureView& t, float pixel) {
+  float texels = 0.5f * t.levels[0].columns * pixel;
+  int level = 0;
+  for (; texels > 1.4f && level + 1 < t.level_count; texels *= 0.5f) ++level;
+  return t.levels[level];
 }
 
 // The usual convention of cube maps: the face of the largest coordinate, then the two others over it.
-GS_HOST_DEVICE inline Colour LookCube(const TextureView& t, Vec3 d) {
+GS_HOST_DEVICE inline Colour LookCube(const TextureLevel& t, Vec3 d) {
   const Lanes ax = Abs(d.x), ay = Abs(d.y), az = Abs(d.z), zero(0.0f);
   const LaneMask px = zero < d.x, py = zero < d.y, pz = zero < d.z;
   const LaneMask x_largest = (ay <= ax) & (az <= ax), y_over_z = az <= ay;
@@ -70,24 +78,27 @@ GS_HOST_DEVICE inline Colour LookCube(const TextureView& t, Vec3 d) {
   return LookOnFace(t, face, s, v, pick(ax, ay, az));
 }
 
-// Texels across a pixel by the side that a slant does not stretch, which is as sharp as anisotropic filters make it.
-GS_HOST_DEVICE inline int LevelOf(const Material& m, float pixel_m) {
+// The level whose texels are as wide as a pixel that is `pixel` wide, where p and q are; by the side that a slant does
+// not stretch, which is as sharp as anisotropic filters make it.
+GS_HOST_DEVICE inline int LevelOf(const Material& m, float pixel) {
   const TextureView& t = *m.texture;
   const auto squared_texels = [](const float row[3], float size) {
     return (row[0] * row[0] + row[1] * row[1]) * size * size;
   };
   const float across = squared_texels(m.across, t.levels[0].columns), down = squared_texels(m.down, t.levels[0].rows);
-  float squared = pixel_m * pixel_m * (across < down ? across : down);
+  float squared = pixel * pixel * (across < down ? across : down);
   int level = 0;
   for (; squared > 2.0f && level + 1 < t.level_count; squared *= 0.25f) ++level;
   return level;
 }
 
-// Texture at a point of the geom's surface, both in its frame; `pixel_m` is how wide a pixel is there.
-GS_HOST_DEVICE inline Colour TextureAt(const Material& m, Vec3 local, Vec3 normal, float pixel_m) {
+// Texture at a point of the geom's surface, both in its frame, or, of meshes with coordinates of their own, at (u, v,
+// 0); `pixel` is how wide a pixel is there.
+GS_HOST_DEVICE inline Colour TextureAt(const Material& m, Vec3 local, Vec3 normal, float pixel) {
   const TextureView& t = *m.texture;
   if (m.mapping == TextureMapping::kCube) {
-    return LookCube(t, {Lanes(m.cube[0]) * local.x, Lanes(m.cube[1]) * local.y, Lanes(m.cube[2]) * local.z});
+    return LookCube(CubeLevel(t, pixel),
+                    {Lanes(m.cube[0]) * local.x, Lanes(m.cube[1]) * local.y, Lanes(m.cube[2]) * local.z});
   }
   Lanes p = local.x, q = local.y;
   if (m.mapping == TextureMapping::kBox) {
@@ -96,7 +107,7 @@ GS_HOST_DEVICE inline Colour TextureAt(const Material& m, Vec3 local, Vec3 norma
     p = Select(x_most, local.y, local.x);
     q = Select(x_most, local.z, Select(y_over_z, local.z, local.y));
   }
-  const TextureLevel& level = t.levels[LevelOf(m, pixel_m)];
+  const TextureLevel& level = t.levels[LevelOf(m, pixel)];
   const float w = level.columns, h = level.rows;
   const Lanes u = Lanes(w * m.across[0]) * p + Lanes(w * m.across[1]) * q + Lanes(w * m.across[2] - 0.5f);
   const Lanes v = Lanes(h * m.down[0]) * p + Lanes(h * m.down[1]) * q + Lanes(h * m.down[2] - 0.5f);

@@ -116,6 +116,51 @@ TEST(Colour, OfTranslucentGeomsIsThatOfMujocosRenderer) {
   EXPECT_TRUE(std::find(geom.begin(), geom.end(), 2) != geom.end());
 }
 
+TEST(Colour, OfMeshesHasTheirNormalsAndTextureCoordinates) {
+  EXPECT_LT(MeanError(ModelFromText(R"(<mujoco><asset>
+      <texture name="t" type="2d" builtin="checker" rgb1=".9 .8 .2" rgb2=".1 .1 .4" width="64" height="64"/>
+      <material name="t" texture="t" texrepeat="3 2" specular="0"/>
+      <mesh name="card" vertex="-.3 0 0 .3 0 0 .3 0 .6 -.3 0 .6 0 .2 .3" texcoord="0 0 1 0 1 1 0 1 .5 .5"
+            face="0 1 2 0 2 3 1 0 4 2 1 4 3 2 4 0 3 4"/>
+      <mesh name="ball" builtin="sphere" params="4" scale=".3 .3 .3"/></asset>
+    <worldbody><light pos="1 -1 3" dir="-.3 .3 -1"/>
+      <camera name="c" pos="0 -1.5 .9" xyaxes="1 0 0 0 .35 .93" fovy="60"/><geom type="plane" size="2 2 .1"/>
+      <geom type="mesh" mesh="card" material="t" pos="-.5 0 .4"/>
+      <geom type="mesh" mesh="ball" rgba=".3 .8 .3 1" pos=".5 0 .5"/></worldbody></mujoco>)"),
+                      "c", false),
+            3);
+}
+
+TEST(Colour, WithShadowsIsThatOfMujocosRenderer) {
+  for (const std::string type : {"directional", "spot"}) {
+    const ModelPtr model = ModelFromText(
+        "<mujoco><asset><mesh name='ball' builtin='sphere' params='3' scale='.2 .2 .2'/></asset><worldbody>"
+        "<light pos='-1.2 -1.2 2' dir='2 2 -3' cutoff='60' exponent='1' type='" +
+        type +
+        "' diffuse='.7 .7 .7' specular='0 0 0'/><camera name='c' pos='0 -2 1.2' xyaxes='1 0 0 0 .5 .86' fovy='50'/>"
+        "<geom type='plane' size='2 2 .1'/><geom size='.2' pos='.6 0 .3'/>"
+        "<geom type='box' size='.15 .2 .25' pos='0 0 .3' euler='0 20 30'/><geom type='mesh' mesh='ball' pos='-.6 .3 "
+        ".3'/>"
+        "</worldbody></mujoco>");
+    model->vis.quality.numquads = 100;
+    const DataPtr data = AtRest(model);
+    RenderConfig config = ColourConfig();
+    const Picture plain = Render(model, data.get(), "c", config);
+    config.shadows = true;
+    const Picture ours = Render(model, data.get(), "c", config);
+    config.backend = "mujoco";
+    const Picture theirs = Render(model, data.get(), "c", config);
+    double error = 0, darker = 0;
+    for (size_t i = 0; i < ours.rgb.size(); ++i) {
+      error += std::abs(ours.rgb[i] - theirs.rgb[i]);
+      darker += plain.rgb[i] - ours.rgb[i];
+      EXPECT_LE(ours.rgb[i], plain.rgb[i]);
+    }
+    EXPECT_LT(error / static_cast<double>(ours.rgb.size()), 3) << type;
+    EXPECT_GT(darker / static_cast<double>(ours.rgb.size()), 1) << type;
+  }
+}
+
 TEST(Colour, OfTheSkyIsThatOfMujocosRenderer) {
   EXPECT_LT(MeanError(ModelFromText(kMaterials), "c", true), 1.5);
 }
