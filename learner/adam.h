@@ -17,6 +17,8 @@ class Adam {
   explicit Adam(ParameterSet& parameters, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8);
 
   void ZeroGradients();
+  // All gradients, in declared order.
+  const torch::Tensor& Gradients() const { return flat_.gradients; }
   // Scales the gradients down to `max_norm` where they exceed it (0: never), applies them, and returns the norm that
   // they had. A norm that is not finite changes nothing and is returned as it is.
   double Step(double learning_rate, double max_norm);

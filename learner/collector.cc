@@ -19,6 +19,7 @@ double Now() {
 
 Fleet::Fleet(LearnerEnd& wire, double patience_s) : wire_(wire), patience_s_(patience_s) {
   const PeerInfo& first = wire_.Peers().front();
+  first_env_ = static_cast<int>(first.env_begin);
   for (const PeerInfo& peer : wire_.Peers()) {
     envs_ += static_cast<int>(peer.env_count);
     if (peer.groups != first.groups) {
@@ -43,7 +44,7 @@ Fleet::Fleet(LearnerEnd& wire, double patience_s) : wire_(wire), patience_s_(pat
 EnvRange Fleet::PeerRange(size_t peer, int group) const {
   const PeerInfo& info = wire_.Peers()[peer];
   const int count = static_cast<int>(info.env_count / info.groups);
-  return {static_cast<int>(info.env_begin) + group * count, count};
+  return {static_cast<int>(info.env_begin) - first_env_ + group * count, count};
 }
 
 void Fleet::Reset(const EpisodeRequest& request, uint64_t policy_version) {
@@ -87,11 +88,12 @@ void Fleet::ReceiveFrom(int peer, int group, RolloutStore& store, int t, Collect
   const Received received = wire_.ReceiveRecord(peer, Wait());
   const RecordHeader& header = received.header;
   const EnvRange range = PeerRange(static_cast<size_t>(peer), group);
-  if (header.group != static_cast<uint32_t>(group) || header.env_begin != static_cast<uint32_t>(range.begin)) {
+  if (header.group != static_cast<uint32_t>(group) ||
+      header.env_begin != static_cast<uint32_t>(first_env_ + range.begin)) {
     throw RunError(wire_.Peers()[static_cast<size_t>(peer)].Describe() + " sent a record of group " +
                    std::to_string(header.group) + " from environment " + std::to_string(header.env_begin) +
-                   " where group " + std::to_string(group) + " from environment " + std::to_string(range.begin) +
-                   " was due");
+                   " where group " + std::to_string(group) + " from environment " +
+                   std::to_string(first_env_ + range.begin) + " was due");
   }
   const Layout& layout = wire_.RecordLayout(peer);
   for (size_t index = 0; index < store.Specs().size(); ++index) {
@@ -143,14 +145,14 @@ Observation ObservationAt(const RolloutStore& store, int t) {
   return observation;
 }
 
-void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Observation& observation,
+void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observation& observation,
            const ActRequest& request, const ActResult& result) {
-  for (const EnvRange& range : ranges) {
+  for (const EnvRange& range : fleet.Ranges(group)) {
     const auto part = [&](const torch::Tensor& whole) {
       return whole.defined() ? whole.narrow(0, range.begin, range.count) : whole;
     };
     ActRequest own = request;
-    own.first_env = static_cast<uint32_t>(range.begin);
+    own.first_env = static_cast<uint32_t>(fleet.FirstEnv() + range.begin);
     policy.Act({part(observation.proprio), part(observation.depth), part(observation.state)}, own,
                {part(result.action), part(result.mean), part(result.log_std), part(result.log_prob), part(result.value),
                 part(result.aux)});
@@ -169,7 +171,7 @@ bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Actin
     for (int group = 0; group < fleet.Groups(); ++group) {
       if (t > 0) fleet.Receive(group, store, t, times);
       const double start = Now();
-      ActOn(fleet.Ranges(group), *policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
+      ActOn(fleet, group, *policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
       times.inference_s += Now() - start;
       fleet.Step(group, result.action, static_cast<uint64_t>(version));
     }

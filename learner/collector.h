@@ -7,7 +7,8 @@
 // group consists of whole inference chunks, noise is drawn per environment and step, and what is learned from a rollout
 // is learned after it.
 //
-// N = environments over all simulators, in the order of their global ids. One thread. A peer that does not answer, or
+// N = environments over all simulators of this learner, in the order of their global ids, which begin at FirstEnv().
+// One thread. A peer that does not answer, or
 // breaks the protocol, ends the wait with RunError naming it.
 #pragma once
 
@@ -33,7 +34,7 @@ struct CollectTimes {
   double wait_s = 0;       // the learner's whole time for records: what the simulators' work cost it, and wire_s
 };
 
-// Environments [begin, begin + count) by their global ids.
+// Environments [begin, begin + count) of a fleet, counted from its first one.
 struct EnvRange {
   int begin = 0;
   int count = 0;
@@ -47,6 +48,7 @@ class Fleet {
   Fleet(LearnerEnd& wire, double patience_s);
 
   int Envs() const { return envs_; }
+  int FirstEnv() const { return first_env_; }
   int Groups() const { return static_cast<int>(ranges_.size()); }
   // The group's environments over all simulators, in order; ranges that touch are joined.
   const std::vector<EnvRange>& Ranges(int group) const { return ranges_[static_cast<size_t>(group)]; }
@@ -73,7 +75,7 @@ class Fleet {
 
   LearnerEnd& wire_;
   double patience_s_;
-  int envs_ = 0;
+  int envs_ = 0, first_env_ = 0;
   std::vector<std::vector<EnvRange>> ranges_;  // per group
   // To tell a simulator's work from the wire's: when each group was last commanded, and when the slowest simulator must
   // have been done with what it was last commanded. Clock readings.
@@ -81,9 +83,9 @@ class Fleet {
   double done_s_ = 0;
 };
 
-// Acts for the environments in `ranges`, each of whole inference chunks; `observation` and `result` are of all
+// Acts for a group of the fleet, whose ranges are whole inference chunks; `observation` and `result` are of all its
 // environments.
-void ActOn(const std::vector<EnvRange>& ranges, const Policy& policy, const Observation& observation,
+void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observation& observation,
            const ActRequest& request, const ActResult& result);
 
 // The observation tensors of row t.

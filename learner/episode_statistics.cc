@@ -40,12 +40,27 @@ void EpisodeStatistics::TakeStep(const RolloutStore& store, int t) {
   }
 }
 
-void EpisodeStatistics::TakeRollout(const RolloutStore& store) {
+// Counts become those of all learners, the terms' means those over all environments.
+void EpisodeStatistics::AddUp(const LearnerGroup& group) {
+  if (group.Size() == 1) return;
+  std::vector<double> numbers = {double(episodes_), double(successes_), double(timeouts_),
+                                 double(faults_),   return_sum_,        length_sum_};
+  numbers.insert(numbers.end(), term_means_.begin(), term_means_.end());
+  group.SumUp(at::from_blob(numbers.data(), {static_cast<int64_t>(numbers.size())}, torch::kFloat64),
+              "episode statistics");
+  episodes_ = static_cast<int>(numbers[0]), successes_ = static_cast<int>(numbers[1]);
+  timeouts_ = static_cast<int>(numbers[2]), faults_ = static_cast<int>(numbers[3]);
+  return_sum_ = numbers[4], length_sum_ = numbers[5];
+  for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = numbers[6 + i] / group.Size();
+}
+
+void EpisodeStatistics::TakeRollout(const RolloutStore& store, const LearnerGroup& group) {
   episodes_ = successes_ = timeouts_ = faults_ = 0;
   return_sum_ = length_sum_ = 0;
   for (int t = 1; t <= store.Horizon(); ++t) TakeStep(store, t);
   const torch::Tensor terms = store.AfterAction("reward_terms").mean({0, 1}).to(torch::kFloat64);
   for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = terms.const_data_ptr<double>()[i];
+  AddUp(group);
   if (episodes_ == 0) return;  // long episodes: the last known figures stay
   any_ended_ = true;
   success_rate_ = static_cast<double>(successes_) / episodes_;

@@ -1,13 +1,14 @@
 // What ended during training: returns, lengths and successes of whole episodes, faults, and each reward term's mean.
 //
-// Looks at a rollout's rows 1..T after they have arrived. Episodes that began before a resume count from the resume on.
-// One thread.
+// Of all learners together, who have equally many environments. Looks at a rollout's rows 1..T after they have arrived.
+// Episodes that began before a resume count from the resume on. One thread.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "core/metrics.h"
+#include "learner/group.h"
 #include "replay/rollout.h"
 
 namespace gripstream {
@@ -16,7 +17,7 @@ class EpisodeStatistics {
  public:
   EpisodeStatistics(int envs, std::vector<std::string> reward_terms);
   // Takes in one rollout and starts counting anew for it.
-  void TakeRollout(const RolloutStore& store);
+  void TakeRollout(const RolloutStore& store, const LearnerGroup& group);
   // No episode is running: after a reset of all environments.
   void ForgetRunning();
 
@@ -30,6 +31,7 @@ class EpisodeStatistics {
 
  private:
   void TakeStep(const RolloutStore& store, int t);
+  void AddUp(const LearnerGroup& group);
 
   std::vector<std::string> reward_terms_;
   std::vector<double> running_return_;

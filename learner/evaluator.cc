@@ -1,6 +1,10 @@
 #include "learner/evaluator.h"
 
+#include <algorithm>
+#include <string>
+
 #include "core/done_kind.h"
+#include "core/error.h"
 #include "core/interrupt.h"
 #include "policies/shapes.h"
 
@@ -90,7 +94,7 @@ void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, const ActRequ
     for (int group = 0; group < fleet.Groups(); ++group) {
       take(group);
       if (!round.Open(fleet.Ranges(group))) continue;
-      ActOn(fleet.Ranges(group), policy, ObservationAt(store, 0), request, act);
+      ActOn(fleet, group, policy, ObservationAt(store, 0), request, act);
       fleet.Step(group, act.action, 0);
       stepping[static_cast<size_t>(group)] = true;
     }
@@ -98,18 +102,41 @@ void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, const ActRequ
   for (int group = 0; group < fleet.Groups(); ++group) take(group);
 }
 
+// Adds up what all learners have played: every count, and the sum of returns that return_mean still is.
+EvaluationResult Together(const EvaluationResult& own, const LearnerGroup& group) {
+  constexpr int kMostObjects = 4096, kFields = 2;
+  if (group.Size() == 1) return own;
+  const torch::Tensor sums = at::zeros({3 + kFields * (kMostObjects + 1)}, torch::kFloat64);
+  double* all = sums.data_ptr<double>();
+  all[0] = own.episodes, all[1] = own.successes, all[2] = own.return_mean;
+  const auto at_object = [&](int id) { return all + 3 + kFields * (id + 1); };  // -1: the model's own
+  for (const auto& [id, object] : own.objects) {
+    GS_CHECK(id >= -1 && id < kMostObjects, "object id " + std::to_string(id));
+    at_object(id)[0] = object.episodes, at_object(id)[1] = object.successes;
+  }
+  group.SumUp(sums, "results of the evaluation");
+  EvaluationResult result;
+  result.episodes = static_cast<int>(all[0]), result.successes = static_cast<int>(all[1]), result.return_mean = all[2];
+  for (int id = -1; id < kMostObjects; ++id) {
+    const double* object = at_object(id);
+    if (object[0] > 0) result.objects[id] = {static_cast<int>(object[0]), static_cast<int>(object[1])};
+  }
+  return result;
+}
+
 }  // namespace
 
-EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, const Policy& policy,
-                          const EvaluationRequest& request) {
+EvaluationResult Evaluate(Fleet& fleet, const LearnerGroup& group, const std::vector<TensorSpec>& specs,
+                          const Policy& policy, const EvaluationRequest& request) {
   EvaluationResult result;
   CollectTimes times;
-  const int envs = fleet.Envs();
+  const int envs = fleet.Envs(), everybodys = envs * group.Size();
   RolloutStore store(specs, 1, envs, policy.Shapes().action);
-  for (int first = 0; first < request.episodes && !Interrupted(); first += envs) {
-    const int count = std::min(envs, request.episodes - first);
-    Round round(store, count);
-    const bool show = first == 0 && request.pictures.shown > 0;
+  for (int first = 0; first < request.episodes && !Interrupted(); first += everybodys) {
+    // Environment i plays episode first + i.
+    const int count = std::min(everybodys, request.episodes - first);
+    Round round(store, std::clamp(count - fleet.FirstEnv(), 0, envs));
+    const bool show = first == 0 && group.Leads() && request.pictures.shown > 0;
     EpisodeRequest episodes = show ? request.pictures : EpisodeRequest{};
     episodes.evaluation = true;
     episodes.seed = request.seed;
@@ -121,6 +148,7 @@ EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, co
     Play(fleet, store, policy, {.sample = false, .blank_image = request.blank_image}, round);
     round.AddTo(result);
   }
+  result = Together(result, group);
   if (result.episodes > 0) result.return_mean /= result.episodes;
   return result;
 }

@@ -1,6 +1,7 @@
 // Evaluation on the fixed episode set: every episode played once with the mean action, wherever its environment lives.
 //
-// The set is named by its seed; episode k of it is the same for any number of environments and simulators. One thread.
+// The set is named by its seed; episode k of it is the same for any number of environments, simulators and learners,
+// who share it out and all have the whole result. One thread.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "learner/collector.h"
+#include "learner/group.h"
 
 namespace gripstream {
 
@@ -33,7 +35,7 @@ struct EvaluationResult {
 
 // Plays the set; leaves the environments in evaluation episodes, to be reset by the caller. `specs` are the record's.
 // An interrupt ends it early: `episodes` says how many were played.
-EvaluationResult Evaluate(Fleet& fleet, const std::vector<TensorSpec>& specs, const Policy& policy,
-                          const EvaluationRequest& request);
+EvaluationResult Evaluate(Fleet& fleet, const LearnerGroup& group, const std::vector<TensorSpec>& specs,
+                          const Policy& policy, const EvaluationRequest& request);
 
 }  // namespace gripstream

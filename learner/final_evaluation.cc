@@ -4,8 +4,8 @@
 
 namespace gripstream {
 
-EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, bool blank_image,
-                              bool with_sheet) {
+EvaluationResult EvaluateOnce(Fleet& fleet, const LearnerGroup& group, const EvaluationPlan& plan, const Policy& policy,
+                              bool blank_image, bool with_sheet) {
   EvaluationRequest request;
   request.episodes = plan.eval.episodes;
   request.seed = plan.eval.seed;
@@ -15,14 +15,15 @@ EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Po
     // Absolute: the simulator that writes it may have another working directory.
     request.pictures.picture_path = std::filesystem::absolute(plan.sheet_path).string();
   }
-  return Evaluate(fleet, plan.specs, policy, request);
+  return Evaluate(fleet, group, plan.specs, policy, request);
 }
 
-void EvaluateForResults(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, RunResults& results) {
-  results.final_evaluation = EvaluateOnce(fleet, plan, policy, false, true);
+void EvaluateForResults(Fleet& fleet, const LearnerGroup& group, const EvaluationPlan& plan, const Policy& policy,
+                        RunResults& results) {
+  results.final_evaluation = EvaluateOnce(fleet, group, plan, policy, false, true);
   if (plan.eval.sheet_rows > 0) results.sheet = plan.sheet_path;
   if (plan.eval.blank_image && policy.Network().UsesImage()) {
-    results.blank_image = EvaluateOnce(fleet, plan, policy, true, false);
+    results.blank_image = EvaluateOnce(fleet, group, plan, policy, true, false);
   }
 }
 

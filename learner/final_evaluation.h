@@ -18,9 +18,10 @@ struct EvaluationPlan {
   std::string sheet_path;         // PNG; empty: no sheet
 };
 
-EvaluationResult EvaluateOnce(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, bool blank_image,
-                              bool with_sheet);
+EvaluationResult EvaluateOnce(Fleet& fleet, const LearnerGroup& group, const EvaluationPlan& plan, const Policy& policy,
+                              bool blank_image, bool with_sheet);
 // Fills in results.final_evaluation and, for a policy that sees, results.blank_image.
-void EvaluateForResults(Fleet& fleet, const EvaluationPlan& plan, const Policy& policy, RunResults& results);
+void EvaluateForResults(Fleet& fleet, const LearnerGroup& group, const EvaluationPlan& plan, const Policy& policy,
+                        RunResults& results);
 
 }  // namespace gripstream

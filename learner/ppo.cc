@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,7 @@
 namespace gripstream {
 namespace {
 
+constexpr int64_t kBucketNumbers = 256 << 10;  // 1 MiB of gradients: large enough for the link, small enough to overlap
 constexpr double kActionLimit = 1.1;  // means may lean a little beyond the clamp before BoundsLoss holds them back
 
 torch::Tensor Flat(const torch::Tensor& x) {
@@ -53,16 +55,20 @@ struct Ppo::Samples {
   torch::Tensor log_prob, value;            // [M]
   torch::Tensor aux;                        // [M, aux] normalised; undefined without the head
   torch::Tensor advantage, target, weight;  // [M]; weight 0: faulted
+  torch::Tensor all_weight;                 // [T N] of all learners
 };
 
-Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations)
+Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations,
+         const LearnerGroup& group)
     : config_(config),
       policy_(policy),
+      group_(group),
       envs_(envs),
       seed_(seed),
       adam_(policy.Network().Parameters()),
+      gradient_sum_(group, policy.Network().Parameters(), adam_.Gradients(), kBucketNumbers),
       rate_(config, iterations) {
-  const int64_t samples = static_cast<int64_t>(config.horizon) * envs;
+  const int64_t samples = static_cast<int64_t>(config.horizon) * envs * group.Size();
   if (samples % config.minibatch != 0) {
     throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
                      "a divisor of horizon x environments = " + std::to_string(samples));
@@ -74,11 +80,41 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
   }
 }
 
+// One number per sample, [T n] of this learner -> [T N] of all, environments in order.
+torch::Tensor Ppo::Everyones(const torch::Tensor& own) const {
+  if (group_.Size() == 1) return own;
+  return at::cat(group_.Gather(own.view({config_.horizon, envs_}), "samples"), 1).flatten();
+}
+
+torch::Tensor Ppo::OwnPart(const torch::Tensor& all) const {
+  if (group_.Size() == 1) return all;
+  return all.view({config_.horizon, -1}).narrow(1, int64_t{envs_} * group_.Rank(), envs_).contiguous().flatten();
+}
+
+// Which of all learners' samples are held here, numbered as they are here.
+std::vector<int64_t> Ppo::OwnRows(std::span<const int64_t> all) const {
+  const int64_t everyone = int64_t{envs_} * group_.Size(), first = int64_t{envs_} * group_.Rank();
+  std::vector<int64_t> own;
+  for (const int64_t sample : all) {
+    const int64_t env = sample % everyone - first;
+    if (env >= 0 && env < envs_) own.push_back(sample / everyone * envs_ + env);
+  }
+  return own;
+}
+
+void Ppo::TakeIntoNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
+                              const torch::Tensor& aux) {
+  const torch::Tensor own = policy_.NormalizerMoments(proprio, depth, state, aux);
+  for (const torch::Tensor& moments : group_.Gather(own, "statistics of observations")) {
+    policy_.MergeNormalizers(moments);
+  }
+}
+
 void Ppo::Prime(const RolloutStore& store) {
   const bool image = policy_.Network().UsesImage();
-  policy_.UpdateNormalizers(store.Step(kProprioTensor, 0), image ? store.Step(kDepthTensor, 0) : torch::Tensor(),
-                            store.Step(kStateTensor, 0),
-                            policy_.Network().HasAux() ? store.Step(kAuxTensor, 0) : torch::Tensor());
+  TakeIntoNormalizers(store.Step(kProprioTensor, 0), image ? store.Step(kDepthTensor, 0) : torch::Tensor(),
+                      store.Step(kStateTensor, 0),
+                      policy_.Network().HasAux() ? store.Step(kAuxTensor, 0) : torch::Tensor());
 }
 
 // Makes the current policy the one whose means, likelihoods and values the store holds. Returns by how much more likely
@@ -124,7 +160,10 @@ void Ppo::EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, S
     Gae(inputs, options, MutableFloats(samples.advantage), MutableFloats(samples.target));
   }
   samples.weight = Flat(done).ne(static_cast<int>(DoneKind::kFaulted)).to(torch::kFloat32);
-  if (config_.normalise_advantages) samples.advantage = Standardise(samples.advantage, samples.weight);
+  samples.all_weight = Everyones(samples.weight);
+  if (config_.normalise_advantages) {
+    samples.advantage = OwnPart(Standardise(Everyones(samples.advantage), samples.all_weight));
+  }
 }
 
 Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
@@ -160,7 +199,7 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
     rate_.EndEpoch(metrics.kl);
   }
   Summarise(samples, metrics);
-  policy_.UpdateNormalizers(
+  TakeIntoNormalizers(
       samples.observation.proprio, samples.observation.depth, samples.observation.state,
       policy_.Network().HasAux() ? store.Record(kAuxTensor).narrow(0, 0, store.Horizon()) : torch::Tensor());
   metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -169,22 +208,26 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
 
 // Sums over gradient steps become means; what can be read off at the end is.
 void Ppo::Summarise(const Samples& samples, PpoMetrics& metrics) const {
-  const double steps = static_cast<double>(samples.weight.numel() / config_.minibatch * config_.epochs);
-  for (double* sum : {&metrics.policy_loss, &metrics.value_loss, &metrics.bounds_loss, &metrics.aux_loss,
-                      &metrics.clip_fraction, &metrics.grad_norm}) {
-    *sum /= steps;
-  }
+  const double steps = static_cast<double>(samples.all_weight.numel() / config_.minibatch * config_.epochs);
+  const std::array<double*, 5> shared = {&metrics.policy_loss, &metrics.value_loss, &metrics.bounds_loss,
+                                         &metrics.aux_loss, &metrics.clip_fraction};
+  const torch::Tensor sums = at::empty({static_cast<int64_t>(shared.size())}, torch::kFloat64);
+  for (size_t i = 0; i < shared.size(); ++i) sums.data_ptr<double>()[i] = *shared[i];
+  group_.SumUp(sums, "losses");
+  for (size_t i = 0; i < shared.size(); ++i) *shared[i] = sums.data_ptr<double>()[i] / steps;
+  metrics.grad_norm /= steps;
   const torch::Tensor log_std = policy_.Network().LogStd().detach();
+  const torch::Tensor target = Everyones(samples.target), value = Everyones(samples.value);
   metrics.entropy = GaussianEntropy(log_std).item<double>();
   metrics.action_std = log_std.exp().mean().item<double>();
   metrics.learning_rate = rate_.Value();
-  metrics.return_mean = WeightedMean(samples.target, samples.weight).item<double>();
-  metrics.used_samples = samples.weight.sum().item<int64_t>();
-  metrics.explained_variance = ExplainedVariance(samples.value, samples.target, samples.weight);
+  metrics.return_mean = WeightedMean(target, samples.all_weight).item<double>();
+  metrics.used_samples = samples.all_weight.sum().item<int64_t>();
+  metrics.explained_variance = ExplainedVariance(value, target, samples.all_weight);
 }
 
 double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics) {
-  const MinibatchSampler sampler(seed_, samples.weight.numel(), config_.minibatch);
+  const MinibatchSampler sampler(seed_, samples.all_weight.numel(), config_.minibatch);
   const std::vector<int64_t> order = sampler.Permutation(iteration, epoch);
   double kl = 0;
   for (int64_t k = 0; k < sampler.Minibatches(); ++k) {
@@ -194,18 +237,23 @@ double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMe
                      ", epoch " + std::to_string(epoch) + ", minibatch " + std::to_string(k));
     }
   }
-  return kl / static_cast<double>(sampler.Minibatches());
+  return group_.SumOf(kl, "divergence") / static_cast<double>(sampler.Minibatches());
 }
 
-double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics) {
+// `all` are the minibatch's samples, whoever holds them. Returns this learner's share of the divergence.
+double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics) {
   double weight = 0;
-  for (const int64_t row : rows) weight += samples.weight.data_ptr<float>()[row];
+  for (const int64_t row : all) weight += samples.all_weight.data_ptr<float>()[row];
+  const std::vector<int64_t> own = OwnRows(all);
+  const std::span<const int64_t> rows = own;
   adam_.ZeroGradients();
   double kl = 0;
   const size_t micro = static_cast<size_t>(config_.micro_batch);
   for (size_t begin = 0; begin < rows.size(); begin += micro) {
-    kl += Accumulate(samples, rows.subspan(begin, std::min(micro, rows.size() - begin)), rows.size(), weight, metrics);
+    if (begin + micro >= rows.size()) gradient_sum_.ExpectLastPass();
+    kl += Accumulate(samples, rows.subspan(begin, std::min(micro, rows.size() - begin)), all.size(), weight, metrics);
   }
+  gradient_sum_.Finish();
   metrics.grad_norm += adam_.Step(rate_.Value(), config_.max_grad_norm);
   return kl;
 }

@@ -6,7 +6,11 @@
 // The learner's loop: Act on row t for t < T, write rows up to T, Update, store.BeginAfter(store). Update changes the
 // policy's parameters, then takes the rollout's observations into its normalisers. Everything is a function of the
 // store's content, the seed and the state that Save writes: two runs agree bit for bit on one machine with the same
-// number of threads. Sets LibTorch's thread count and its deterministic mode for the process. One thread.
+// number of threads. Several learners share out one batch: environments are numbered over all of them, a minibatch is
+// the one that a single learner would take, each learner adds the gradients of the samples that it holds, and what
+// standardises samples is computed from everybody's. So results are a single learner's up to the order of summation,
+// and all learners' parameters have the same bits. Sets LibTorch's thread count and its deterministic mode for the
+// process. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +19,8 @@
 
 #include "learner/adam.h"
 #include "learner/config.h"
+#include "learner/gradient_sum.h"
+#include "learner/group.h"
 #include "learner/schedule.h"
 #include "policies/inference.h"
 #include "replay/rollout.h"
@@ -37,9 +43,10 @@ struct PpoMetrics {
 
 class Ppo {
  public:
-  // `policy` must outlive this object; its parameters move into the optimiser's storage. `iterations` is the length of
-  // the run, for the linear schedule. Throws InputError when `minibatch` does not divide horizon x environments.
-  Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations);
+  // `policy` and `group` must outlive this object; the policy's parameters move into the optimiser's storage. `envs`
+  // are this learner's. `iterations` is the length of the run, for the linear schedule. Throws InputError when
+  // `minibatch` does not divide horizon x all learners' environments.
+  Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations, const LearnerGroup& group);
 
   // Takes row 0's observations into the normalisers before the first action of a new run.
   void Prime(const RolloutStore& store);
@@ -55,6 +62,11 @@ class Ppo {
   Samples Prepare(RolloutStore& store) const;
   torch::Tensor Rejudge(RolloutStore& store) const;
   void EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, Samples& samples) const;
+  torch::Tensor Everyones(const torch::Tensor& own) const;
+  torch::Tensor OwnPart(const torch::Tensor& all) const;
+  std::vector<int64_t> OwnRows(std::span<const int64_t> all) const;
+  void TakeIntoNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
+                           const torch::Tensor& aux);
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
@@ -63,9 +75,11 @@ class Ppo {
 
   PpoConfig config_;
   Policy& policy_;
+  const LearnerGroup& group_;
   int envs_;
   uint64_t seed_;
   Adam adam_;
+  GradientSum gradient_sum_;
   LearningRate rate_;
 };
 

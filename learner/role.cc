@@ -17,15 +17,16 @@ void CheckOptions(const LearnerRoleOptions& options) {
   RestorePolicy(checkpoint, options.checkpoint, policy);
   if (options.resume_envs > 0) {
     CountersOf(checkpoint, options.checkpoint);
-    EnvStatesOf(checkpoint, options.checkpoint, options.resume_envs);
+    EnvStatesOf(checkpoint, options.checkpoint, options.resume_envs, 0, 0);
   }
 }
 
-int Train(LearnerEnd& wire, const LearnerRoleOptions& options) {
-  return TrainingRun(wire, options).Run();
+int Train(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options) {
+  return TrainingRun(wire, group, options).Run();
 }
 
-int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const std::string& json_path) {
+int EvaluateCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options,
+                       const std::string& json_path) {
   Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
   const Checkpoint checkpoint = LoadCheckpoint(options.checkpoint);
   RestorePolicy(checkpoint, options.checkpoint, policy);
@@ -40,14 +41,16 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, cons
   results.iterations = checkpoint.Counter("iteration", options.checkpoint);
   results.env_steps = checkpoint.Counter("env_steps", options.checkpoint);
   results.parameters_sha256 = ParametersSha256(policy.Network().Parameters());
-  EvaluateForResults(fleet, plan, policy, results);
+  EvaluateForResults(fleet, group, plan, policy, results);
+  if (!group.Leads()) return kExitOk;
   std::printf("%s", FormatOutcome(results, options.run_dir, options.object_names).c_str());
   WriteResults(stem + ".json", results, options.object_names);
   if (!json_path.empty()) WriteResults(json_path, results, options.object_names);
   return kExitOk;
 }
 
-int PlayCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const FilmOptions& film) {
+int PlayCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options,
+                   const FilmOptions& film) {
   Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
   RestorePolicy(LoadCheckpoint(options.checkpoint), options.checkpoint, policy);
   Fleet fleet(wire, options.patience_s);
@@ -59,8 +62,8 @@ int PlayCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const Fi
   request.pictures.camera = film.camera;
   request.pictures.width_px = static_cast<uint32_t>(film.width_px);
   request.pictures.height_px = static_cast<uint32_t>(film.height_px);
-  const EvaluationResult result = Evaluate(fleet, options.specs, policy, request);
-  std::printf("%s\n%s\n", FormatSuccess(result).c_str(), film.path.c_str());
+  const EvaluationResult result = Evaluate(fleet, group, options.specs, policy, request);
+  if (group.Leads()) std::printf("%s\n%s\n", FormatSuccess(result).c_str(), film.path.c_str());
   return Interrupted() ? kExitFailed : kExitOk;
 }
 

@@ -2,7 +2,8 @@
 //
 //   resume or start -> (evaluate) -> iterations of { collect, update, log, checkpoint } -> evaluate -> results.json
 //
-// Everything runs on the calling thread, but for LibTorch's own threads, the wire's heartbeat and asynchronous
+// Several learners of one run each do this with simulators of their own, as one group; the leading one writes and
+// speaks. Everything runs on the calling thread, but for LibTorch's own threads, the wire's heartbeat and asynchronous
 // collection. Throws InputError for a
 // checkpoint that does not fit, RunError when a simulator is lost or the disk refuses.
 #pragma once
@@ -13,6 +14,7 @@
 
 #include "core/tensor_spec.h"
 #include "learner/config.h"
+#include "learner/group.h"
 #include "learner/train_config.h"
 #include "policies/config.h"
 #include "wire/transport.h"
@@ -49,9 +51,10 @@ struct LearnerRoleOptions {
 void CheckOptions(const LearnerRoleOptions& options);
 
 // Trains up to train.iterations and writes RUN/results.json. Returns the process exit code.
-int Train(LearnerEnd& wire, const LearnerRoleOptions& options);
+int Train(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options);
 // Plays the evaluation set with options.checkpoint and prints the result as JSON too, into `json_path` unless empty.
-int EvaluateCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const std::string& json_path);
+int EvaluateCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options,
+                       const std::string& json_path);
 
 // A film of the evaluation set's first episodes.
 struct FilmOptions {
@@ -61,6 +64,7 @@ struct FilmOptions {
   int width_px = 640, height_px = 480;
 };
 // Plays them with options.checkpoint's mean actions; the first simulator writes the film.
-int PlayCheckpoint(LearnerEnd& wire, const LearnerRoleOptions& options, const FilmOptions& film);
+int PlayCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options,
+                   const FilmOptions& film);
 
 }  // namespace gripstream

@@ -2,8 +2,6 @@
 
 #include <torch/torch.h>
 
-#include <cstring>
-
 #include "core/error.h"
 
 namespace gripstream {
@@ -27,14 +25,11 @@ std::vector<NamedTensor> Matching(const Checkpoint& checkpoint, const std::strin
 }  // namespace
 
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const std::vector<std::byte>& env_states, int envs) {
+                          const Ppo& ppo, const torch::Tensor& env_states) {
   Checkpoint checkpoint;
   checkpoint.tensors = policy.State();
   for (NamedTensor& tensor : ppo.State()) checkpoint.tensors.push_back(std::move(tensor));
-  const int64_t env_bytes = static_cast<int64_t>(env_states.size()) / envs;
-  torch::Tensor states = torch::empty({envs, env_bytes}, torch::kUInt8);
-  std::memcpy(states.data_ptr<uint8_t>(), env_states.data(), env_states.size());
-  checkpoint.tensors.push_back({kEnvState, states});
+  checkpoint.tensors.push_back({kEnvState, env_states});
   checkpoint.counters = {{"iteration", counters.iteration},
                          {"env_steps", counters.env_steps},
                          {"wall_microseconds", ToMillionths(counters.wall_s)},
@@ -78,14 +73,16 @@ void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Poli
   ppo.SetState(Matching(checkpoint, path, optimizer));
 }
 
-std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int envs) {
+std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first,
+                                   int envs) {
   const torch::Tensor states = checkpoint.Tensor(kEnvState, path);
-  if (states.dim() != 2 || states.size(0) != envs) {
+  if (states.dim() != 2 || states.size(0) != all) {
     throw InputError(path, kEnvState, states.dim() ? std::to_string(states.size(0)) + " environments" : "nothing",
-                     "sim.processes x sim.envs = " + std::to_string(envs) + " environments, as the run was saved");
+                     "sim.processes x sim.envs = " + std::to_string(all) + " environments, as the run was saved");
   }
-  const auto* bytes = reinterpret_cast<const std::byte*>(states.const_data_ptr<uint8_t>());
-  return {bytes, bytes + states.numel()};
+  const torch::Tensor own = states.narrow(0, first, envs).contiguous();
+  const auto* bytes = reinterpret_cast<const std::byte*>(own.const_data_ptr<uint8_t>());
+  return {bytes, bytes + own.numel()};
 }
 
 }  // namespace gripstream

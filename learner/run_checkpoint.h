@@ -27,15 +27,17 @@ struct RunCounters {
   EvaluationResult at_start;  // of the untrained policy; no episodes: not evaluated
 };
 
+// `env_states` [N, bytes of one environment] are of all learners.
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const std::vector<std::byte>& env_states, int envs);
+                          const Ppo& ppo, const torch::Tensor& env_states);
 
 // Parameters and normalisers; refuses a checkpoint of another network by name.
 void RestorePolicy(const Checkpoint& checkpoint, const std::string& path, Policy& policy);
 // The same, and the optimiser with its learning rate. `ppo` trains `policy`.
 void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Ppo& ppo);
 RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path);
-// Refuses another number of environments; splits over simulators do not matter.
-std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int envs);
+// Of environments [first, first + envs) of `all`; refuses another number of all. Splits over simulators and learners do
+// not matter.
+std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs);
 
 }  // namespace gripstream

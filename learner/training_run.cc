@@ -40,11 +40,12 @@ void Append(std::vector<T>& to, const std::vector<T>& more) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options)
+TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options)
     : options_(options),
+      group_(group),
       fleet_(wire, options.patience_s),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
-      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations),
+      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group),
       episodes_(fleet_.Envs(), options.reward_terms),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
       evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
@@ -81,26 +82,31 @@ int TrainingRun::Run() {
   } else {
     StartAnew();
   }
-  metrics_.emplace(options_.run_dir, resumed ? iteration_ : -1);
+  if (group_.Leads()) metrics_.emplace(options_.run_dir, resumed ? iteration_ : -1);
   TrainUntilDone();
   progress_.Finish();
   if (saved_iteration_ != iteration_) SaveCheckpoint();
-  WriteOutcome();
+  FinishResults();
+  if (group_.Leads()) WriteOutcome();
   if (saved_iteration_ != iteration_) throw RunError(options_.run_dir + ": the last checkpoint could not be written");
-  return Interrupted() ? kExitFailed : kExitOk;
+  return interrupted_ ? kExitFailed : kExitOk;
 }
 
-void TrainingRun::WriteOutcome() {
+void TrainingRun::FinishResults() {
   results_.parameters_sha256 = ParametersSha256(policy_.Network().Parameters());
   results_.env_steps = EnvSteps();
   results_.iterations = iteration_;
   results_.wall_s = WallSeconds();
-  if (!Interrupted()) EvaluateForResults(fleet_, evaluation_, policy_, results_);
-  results_.status = Interrupted() ? "interrupted" : "completed";
+  if (!interrupted_) EvaluateForResults(fleet_, group_, evaluation_, policy_, results_);
+  interrupted_ = group_.Any(Interrupted(), "the end of the run");
+  results_.status = interrupted_ ? "interrupted" : "completed";
   results_.stop_reason = StopReason();
+}
+
+void TrainingRun::WriteOutcome() {
   WriteResults(options_.run_dir + "/results.json", results_, options_.object_names);
   std::printf("%s", FormatOutcome(results_, options_.run_dir, options_.object_names).c_str());
-  if (Interrupted()) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());
+  if (interrupted_) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());
 }
 
 void TrainingRun::StartAnew() {
@@ -110,8 +116,8 @@ void TrainingRun::StartAnew() {
   fleet_.ReceiveAll(store, 0, ignored);
   ppo_.Prime(store);
   if (!options_.eval.at_start) return;
-  results_.at_start = EvaluateOnce(fleet_, evaluation_, policy_, false, false);
-  std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
+  results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, false, false);
+  if (group_.Leads()) std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
   fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
   fleet_.ReceiveAll(store, 0, ignored);
@@ -120,7 +126,7 @@ void TrainingRun::StartAnew() {
 void TrainingRun::TrainUntilDone() {
   first_iteration_ = iteration_;
   source_->Begin(iteration_);
-  while (iteration_ < options_.train.iterations && !Interrupted() && !OutOfTime() && !IsGoodEnough()) {
+  while (iteration_ < options_.train.iterations && !MustStop()) {
     source_->AllowUpTo(NextStandstill());
     if (!Iterate()) break;
     if (iteration_ % options_.train.checkpoint_every == 0) SaveCheckpoint();
@@ -136,8 +142,14 @@ int64_t TrainingRun::NextStandstill() const {
 }
 
 void TrainingRun::StopCollection() {
+  interrupted_ = group_.Any(Interrupted(), "the end of training");
   const int ahead = source_->Stop();
   if (ahead > 0) LogInfo("training ends with ", ahead, " rollouts that nothing was learned from");
+}
+
+bool TrainingRun::MustStop() const {
+  const bool out_of_time = group_.Leads() && OutOfTime();  // clocks differ
+  return group_.Any(Interrupted() || out_of_time || IsGoodEnough(), "whether to stop");
 }
 
 bool TrainingRun::OutOfTime() const {
@@ -157,10 +169,10 @@ std::string TrainingRun::StopReason() const {
 bool TrainingRun::Iterate() {
   const auto start = std::chrono::steady_clock::now();
   const Rollout* rollout = source_->Next();
-  if (rollout == nullptr) return false;
+  if (group_.Any(rollout == nullptr, "the rollout")) return false;
   IterationTimes times{.rollout = *rollout};
   const Staleness staleness = StalenessOf(*rollout->store, iteration_);
-  episodes_.TakeRollout(*rollout->store);
+  episodes_.TakeRollout(*rollout->store, group_);
   results_.faults += episodes_.Faults();
   const PpoMetrics update = ppo_.Update(*rollout->store, iteration_);
   source_->Learned();
@@ -182,10 +194,11 @@ void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& t
   Append(metrics, episodes_.AsMetrics());
   Append(metrics, AsMetrics(update));
   Append(metrics, times.AsMetrics());
-  metrics_->Write(iteration_, metrics);
+  if (metrics_) metrics_->Write(iteration_, metrics);
 }
 
 void TrainingRun::ShowProgress(const IterationTimes& times) {
+  if (!group_.Leads()) return;
   if (!progress_.Due() && iteration_ != options_.train.iterations) return;
   const double done_here = static_cast<double>(iteration_ - first_iteration_);
   const double per_iteration_s = SecondsSince(started_) / done_here;
@@ -202,15 +215,34 @@ void TrainingRun::ShowProgress(const IterationTimes& times) {
                                 times));
 }
 
+// Learners that have learned the same have the same bits.
+void TrainingRun::RequireSameParameters() const {
+  std::string digest = ParametersSha256(policy_.Network().Parameters());
+  const torch::Tensor own = at::from_blob(digest.data(), {static_cast<int64_t>(digest.size())}, torch::kUInt8);
+  for (const torch::Tensor& other : group_.Gather(own, "digests of parameters")) {
+    GS_CHECK(at::equal(own, other),
+             "the learners' parameters have come apart at iteration " + std::to_string(iteration_));
+  }
+}
+
 void TrainingRun::SaveCheckpoint() {
+  RequireSameParameters();
   const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
   if (best) best_success_ = episodes_.SuccessRate();
+  std::vector<std::byte> own = fleet_.SaveStates();
+  const std::vector<torch::Tensor> states = group_.GatherToLeader(
+      at::from_blob(own.data(), {fleet_.Envs(), static_cast<int64_t>(own.size()) / fleet_.Envs()}, torch::kUInt8),
+      "states of environments");
+  if (!group_.Leads()) {
+    saved_iteration_ = iteration_;
+    return;
+  }
   const RunCounters counters{.iteration = iteration_,
                              .env_steps = EnvSteps(),
                              .wall_s = WallSeconds(),
                              .best_success = best_success_,
                              .at_start = results_.at_start};
-  const Checkpoint checkpoint = MakeCheckpoint(options_, counters, policy_, ppo_, fleet_.SaveStates(), fleet_.Envs());
+  const Checkpoint checkpoint = MakeCheckpoint(options_, counters, policy_, ppo_, at::cat(states));
   try {
     const std::string path = checkpoints_.Save(checkpoint, iteration_);
     if (best) checkpoints_.MarkBest(path);
@@ -231,7 +263,8 @@ void TrainingRun::Resume() {
   best_success_ = counters.best_success;
   results_.at_start = counters.at_start;
   CollectTimes ignored;
-  fleet_.LoadStates(EnvStatesOf(checkpoint, path, fleet_.Envs()), static_cast<uint64_t>(iteration_));
+  fleet_.LoadStates(EnvStatesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs()),
+                    static_cast<uint64_t>(iteration_));
   fleet_.ReceiveAll(source_->First(iteration_), 0, ignored);
 }
 

@@ -24,7 +24,8 @@ namespace gripstream {
 
 class TrainingRun {
  public:
-  TrainingRun(LearnerEnd& wire, const LearnerRoleOptions& options);
+  // All three must outlive this object.
+  TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options);
   // Starts anew or from options.checkpoint, trains to the end or an interrupt, evaluates and writes the results.
   int Run();
 
@@ -43,12 +44,18 @@ class TrainingRun {
   void LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness);
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
+  void FinishResults();
   void WriteOutcome();
-  int64_t StepsPerIteration() const { return int64_t{options_.ppo.horizon} * fleet_.Envs(); }
+  // All learners stop at the same point, whoever was interrupted.
+  bool MustStop() const;
+  void RequireSameParameters() const;
+  int AllEnvs() const { return fleet_.Envs() * group_.Size(); }
+  int64_t StepsPerIteration() const { return int64_t{options_.ppo.horizon} * AllEnvs(); }
   int64_t EnvSteps() const { return iteration_ * StepsPerIteration(); }
   double WallSeconds() const;  // of training, resumed parts included
 
   const LearnerRoleOptions& options_;
+  const LearnerGroup& group_;
   Fleet fleet_;
   Policy policy_;
   Ppo ppo_;
@@ -65,6 +72,7 @@ class TrainingRun {
   double wall_before_s_ = 0;
   double best_success_ = -1;
   int good_iterations_ = 0;
+  bool interrupted_ = false;  // this learner or another one
   std::chrono::steady_clock::time_point started_;
 };
 

@@ -37,15 +37,18 @@ ImageNormalizer::ImageNormalizer(const ImageConfig& config, const PolicyShapes& 
   Freeze();
 }
 
-void ImageNormalizer::Update(const torch::Tensor& depth) {
+torch::Tensor ImageNormalizer::Moments(const torch::Tensor& depth) const {
   GS_CHECK(depth.scalar_type() == torch::kUInt16 && depth.is_contiguous() && depth.size(-1) == width_ &&
                depth.size(-2) == height_,
            "images must be contiguous uint16 of the policy's size");
   const size_t pixels = mean_.size();
   const size_t images = static_cast<size_t>(depth.numel()) / pixels;
-  if (!per_pixel_ || images == 0) return;
+  torch::Tensor moments = at::zeros({static_cast<int64_t>(1 + 2 * pixels)}, torch::kFloat64);
+  if (!per_pixel_ || images == 0) return moments;
   const auto* data = static_cast<const uint16_t*>(depth.data_ptr());
-  const double added = static_cast<double>(images), total = count_ + added;
+  double* count = moments.data_ptr<double>();
+  double *mean = count + 1, *squares = mean + pixels;
+  *count = static_cast<double>(images);
   at::parallel_for(0, static_cast<int64_t>(pixels), 512, [&](int64_t begin, int64_t end) {
     const size_t width = static_cast<size_t>(end - begin);
     std::vector<uint64_t> sum(width, 0), sum_of_squares(width, 0);
@@ -59,13 +62,26 @@ void ImageNormalizer::Update(const torch::Tensor& depth) {
     }
     for (size_t p = 0; p < width; ++p) {
       const size_t at = static_cast<size_t>(begin) + p;
-      const double mean = static_cast<double>(sum[p]) / added;
-      const double squares = static_cast<double>(sum_of_squares[p]) - mean * static_cast<double>(sum[p]);
-      const double shift = mean - mean_[at];
-      mean_[at] += shift * added / total;
-      squares_[at] += std::max(squares, 0.0) + shift * shift * count_ * added / total;
+      mean[at] = static_cast<double>(sum[p]) / *count;
+      squares[at] = std::max(static_cast<double>(sum_of_squares[p]) - mean[at] * static_cast<double>(sum[p]), 0.0);
     }
   });
+  return moments;
+}
+
+void ImageNormalizer::Merge(const torch::Tensor& moments) {
+  const size_t pixels = mean_.size();
+  GS_CHECK(moments.scalar_type() == torch::kFloat64 && moments.numel() == static_cast<int64_t>(1 + 2 * pixels),
+           "image normaliser moments");
+  const double* in = moments.const_data_ptr<double>();
+  const double added = in[0], total = count_ + added;
+  if (added == 0) return;
+  const double *mean = in + 1, *squares = mean + pixels;
+  for (size_t p = 0; p < pixels; ++p) {
+    const double shift = mean[p] - mean_[p];
+    mean_[p] += shift * added / total;
+    squares_[p] += squares[p] + shift * shift * count_ * added / total;
+  }
   count_ = total;
   Freeze();
 }

@@ -22,8 +22,11 @@ class ImageNormalizer {
   // Throws InputError (as policy.image.*) when far is not beyond near or beyond what the stored type can hold.
   ImageNormalizer(const ImageConfig& config, const PolicyShapes& shapes, double clip);
 
-  // depth: uint16 [..., H, W] contiguous. Does nothing unless images are normalised per pixel.
-  void Update(const torch::Tensor& depth);
+  // What these images add (uint16 [..., H, W] contiguous), as State has it; nothing unless images are normalised per
+  // pixel. See Normalizer.
+  torch::Tensor Moments(const torch::Tensor& depth) const;
+  void Merge(const torch::Tensor& moments);
+  void Update(const torch::Tensor& depth) { Merge(Moments(depth)); }
   // Images rows[i] of `depth` (uint16, [M, H, W] contiguous in memory) as float32 [rows, 1, H, W].
   torch::Tensor Gather(const uint16_t* depth, std::span<const int64_t> rows) const;
   // Images [begin, begin + count).

@@ -108,12 +108,24 @@ NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t>
   return input;
 }
 
-void Policy::UpdateNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                               const torch::Tensor& aux) {
-  proprio_.Update(proprio);
-  state_.Update(state);
-  if (network_.UsesImage()) image_.Update(depth);
-  if (network_.HasAux()) aux_.Update(aux);
+torch::Tensor Policy::NormalizerMoments(const torch::Tensor& proprio, const torch::Tensor& depth,
+                                        const torch::Tensor& state, const torch::Tensor& aux) const {
+  std::vector<torch::Tensor> parts = {proprio_.Moments(proprio), state_.Moments(state)};
+  if (network_.UsesImage()) parts.push_back(image_.Moments(depth));
+  if (network_.HasAux()) parts.push_back(aux_.Moments(aux));
+  return at::cat(parts);
+}
+
+void Policy::MergeNormalizers(const torch::Tensor& moments) {
+  int64_t begin = 0;
+  const auto next = [&](int64_t count) {
+    begin += count;
+    return moments.narrow(0, begin - count, count);
+  };
+  proprio_.Merge(next(proprio_.State().numel()));
+  state_.Merge(next(state_.State().numel()));
+  if (network_.UsesImage()) image_.Merge(next(image_.State().numel()));
+  if (network_.HasAux()) aux_.Merge(next(aux_.State().numel()));
 }
 
 Policy Policy::Clone() const {

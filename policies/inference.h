@@ -58,9 +58,15 @@ class Policy {
   // Network inputs for samples rows[i] of observations that lie one after another.
   NetworkInput Gather(const Observation& samples, std::span<const int64_t> rows) const;
   torch::Tensor NormaliseAux(const torch::Tensor& target) const { return aux_.Normalise(target); }
-  // Takes observations [..., features] into the running statistics; aux undefined where there is none.
+  // What observations [..., features] add to the running statistics, as one float64 vector; aux undefined where there
+  // is none. Merging everybody's vectors in the same order gives several learners the same statistics.
+  torch::Tensor NormalizerMoments(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
+                                  const torch::Tensor& aux) const;
+  void MergeNormalizers(const torch::Tensor& moments);
   void UpdateNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                         const torch::Tensor& aux);
+                         const torch::Tensor& aux) {
+    MergeNormalizers(NormalizerMoments(proprio, depth, state, aux));
+  }
   double NormalizerCount() const { return state_.Count(); }
 
   ActorCritic& Network() { return network_; }

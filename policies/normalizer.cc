@@ -20,28 +20,38 @@ Normalizer::Normalizer(int features, double clip)
   Freeze();
 }
 
-// Mean and squares of the new rows by two passes, then Chan's merge with what there is.
-void Normalizer::Update(const torch::Tensor& rows) {
+// Mean and squares of the new rows by two passes.
+torch::Tensor Normalizer::Moments(const torch::Tensor& rows) const {
   GS_CHECK(rows.scalar_type() == torch::kFloat32 && rows.is_contiguous() && rows.size(-1) == features_,
            "rows must be contiguous float32 [..., " + std::to_string(features_) + "]");
   const size_t width = static_cast<size_t>(features_);
   const size_t n = static_cast<size_t>(rows.numel()) / std::max<size_t>(width, 1);
-  if (n == 0) return;
+  torch::Tensor moments = at::zeros({1 + 2 * features_}, torch::kFloat64);
+  double* count = moments.data_ptr<double>();
+  double *mean = count + 1, *squares = mean + width;
   const float* x = rows.data_ptr<float>();
-  std::vector<double> mean(width, 0.0), squares(width, 0.0);
+  *count = static_cast<double>(n);
   for (size_t r = 0; r < n; ++r) {
     for (size_t f = 0; f < width; ++f) mean[f] += x[r * width + f];
   }
-  const double added = static_cast<double>(n);
-  for (double& m : mean) m /= added;
+  for (size_t f = 0; f < width && n > 0; ++f) mean[f] /= *count;
   for (size_t r = 0; r < n; ++r) {
     for (size_t f = 0; f < width; ++f) {
       const double d = x[r * width + f] - mean[f];
       squares[f] += d * d;
     }
   }
-  const double total = count_ + added;
-  for (size_t f = 0; f < width; ++f) {
+  return moments;
+}
+
+// Chan's merge of two sets of moments.
+void Normalizer::Merge(const torch::Tensor& moments) {
+  GS_CHECK(moments.scalar_type() == torch::kFloat64 && moments.numel() == 1 + 2 * features_, "normaliser moments");
+  const double* in = moments.const_data_ptr<double>();
+  const double added = in[0], total = count_ + added;
+  if (added == 0) return;
+  const double *mean = in + 1, *squares = mean + features_;
+  for (size_t f = 0; f < mean_.size(); ++f) {
     const double shift = mean[f] - mean_[f];
     mean_[f] += shift * added / total;
     squares_[f] += squares[f] + shift * shift * count_ * added / total;

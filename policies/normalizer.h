@@ -17,8 +17,11 @@ class Normalizer {
   // `clip` bounds what Normalise returns, in deviations.
   Normalizer(int features, double clip);
 
-  // rows: float32 [..., features], contiguous.
-  void Update(const torch::Tensor& rows);
+  // Count, means and summed squares of deviations of these rows alone (float32 [..., features], contiguous), as State
+  // has them. Several learners make one set of statistics by merging everybody's moments in the same order.
+  torch::Tensor Moments(const torch::Tensor& rows) const;
+  void Merge(const torch::Tensor& moments);
+  void Update(const torch::Tensor& rows) { Merge(Moments(rows)); }
   // float32 [..., features] -> the same shape: clamp((x - mean) / deviation, -clip, clip).
   torch::Tensor Normalise(const torch::Tensor& rows) const;
   // Undoes Normalise where nothing was clipped.

@@ -130,10 +130,11 @@ std::string LearnerEnd::MissingRanges() const {
   for (const auto& peer : peers_) {
     taken.emplace_back(peer->info.env_begin, uint64_t{peer->info.env_begin} + peer->info.env_count);
   }
-  taken.emplace_back(options_.total_envs, options_.total_envs);
+  const auto first = static_cast<uint64_t>(options_.first_env), end_of_all = first + options_.total_envs;
+  taken.emplace_back(end_of_all, end_of_all);
   std::sort(taken.begin(), taken.end());
   std::string text;
-  uint64_t covered = 0;
+  uint64_t covered = first;
   for (const auto& [begin, end] : taken) {
     if (begin > covered) text += (text.empty() ? "" : ", ") + Range(covered, begin);
     covered = std::max(covered, end);
@@ -429,7 +430,7 @@ std::string LearnerEnd::ReasonNotToReplace(const Join& join) const {
 }
 
 std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
-  const auto total = static_cast<uint64_t>(options_.total_envs);
+  const auto first = static_cast<uint64_t>(options_.first_env), end_of_all = first + options_.total_envs;
   const uint64_t end = uint64_t{join.env_begin} + join.env_count;
   if (join.protocol != kProtocolVersion) {
     return "it speaks protocol " + std::to_string(join.protocol) + ", the learner " + std::to_string(kProtocolVersion);
@@ -443,8 +444,8 @@ std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
   if (complete_ || (expected_count_ > 0 && static_cast<int>(peers_.size()) >= expected_count_)) {
     return "all " + std::to_string(peers_.size()) + " simulators of the run have joined already";
   }
-  if (join.env_count == 0 || end > total) {
-    return "environments " + Range(join.env_begin, end) + " are not inside " + Range(0, total);
+  if (join.env_count == 0 || join.env_begin < first || end > end_of_all) {
+    return "environments " + Range(join.env_begin, end) + " are not inside " + Range(first, end_of_all);
   }
   for (const auto& peer : peers_) {
     if (join.env_begin < peer->info.env_begin + peer->info.env_count && peer->info.env_begin < end) {

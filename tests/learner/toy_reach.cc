@@ -33,7 +33,8 @@ T* Block(RolloutStore& store, const char* name, int t, int env) {
 
 }  // namespace
 
-ToyReach::ToyReach(uint64_t seed, int envs) : seed_(seed), envs_(static_cast<size_t>(envs)) {
+ToyReach::ToyReach(uint64_t seed, int envs, int first_env)
+    : seed_(seed), first_env_(static_cast<uint32_t>(first_env)), envs_(static_cast<size_t>(envs)) {
   background_.assign(size_t{kHeight} * kWidth, 0);
   for (int v = 0; v < kHeight; ++v) {
     const float down = (static_cast<float>(v) + 0.5f - kHeight / 2) / kFocal_px;
@@ -67,7 +68,7 @@ void ToyReach::Reset(uint32_t first_episode) {
   for (size_t i = 0; i < envs_.size(); ++i) {
     envs_[i] = {};
     envs_[i].episode = first_episode;
-    Begin(static_cast<uint32_t>(i), envs_[i]);
+    Begin(first_env_ + static_cast<uint32_t>(i), envs_[i]);
   }
 }
 
@@ -91,7 +92,7 @@ void ToyReach::Step(const float* actions) {
     ++outcome_.episodes;
     outcome_.successes += gap < kSuccess_m;
     ++env.episode;
-    Begin(static_cast<uint32_t>(i), env);
+    Begin(first_env_ + static_cast<uint32_t>(i), env);
   }
 }
 

@@ -21,7 +21,8 @@ class ToyReach {
  public:
   static constexpr int kHeight = 48, kWidth = 64, kProprio = 7, kState = 10, kAction = 3, kEpisodeSteps = 12;
 
-  ToyReach(uint64_t seed, int envs);
+  // Environments [first_env, first_env + envs).
+  ToyReach(uint64_t seed, int envs, int first_env = 0);
   static std::vector<TensorSpec> Specs();
   int Envs() const { return static_cast<int>(envs_.size()); }
 
@@ -50,6 +51,7 @@ class ToyReach {
   void Draw(const ToyVector& centre, float radius, uint16_t* image) const;
 
   uint64_t seed_;
+  uint32_t first_env_;
   std::vector<Env> envs_;
   std::vector<uint16_t> background_;
   Outcome outcome_;

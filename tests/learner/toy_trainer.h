@@ -13,6 +13,7 @@
 namespace gripstream {
 
 struct ToyTrainer {
+  const LearnerGroup& group;  // `envs` are those of this learner
   Policy policy;
   Ppo ppo;
   RolloutStore store;
@@ -20,14 +21,21 @@ struct ToyTrainer {
   int64_t iteration = 0;
   PpoMetrics last;
 
-  ToyTrainer(uint64_t seed, int envs, const PpoConfig& config, const PolicyConfig& networks)
-      : policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
-        ppo(config, policy, envs, seed, 100),
+  ToyTrainer(uint64_t seed, int envs, const PpoConfig& config, const PolicyConfig& networks,
+             const LearnerGroup& learners = Alone())
+      : group(learners),
+        policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
+        ppo(config, policy, envs, seed, 100, learners),
         store(ToyReach::Specs(), config.horizon, envs, ToyReach::kAction),
-        task(seed, envs) {
+        task(seed, envs, envs * learners.Rank()) {
     task.Reset();
     task.Write(store, 0);
     ppo.Prime(store);
+  }
+
+  static const LearnerGroup& Alone() {
+    static const LearnerGroup alone;
+    return alone;
   }
 
   static Observation ObservationAt(const RolloutStore& from, int t) {
@@ -36,7 +44,7 @@ struct ToyTrainer {
 
   void Act(int t) const {
     const uint64_t step = static_cast<uint64_t>(iteration * store.Horizon() + t);
-    policy.Act(ObservationAt(store, t), {.step = step},
+    policy.Act(ObservationAt(store, t), {.first_env = static_cast<uint32_t>(group.Rank() * store.Envs()), .step = step},
                {.action = store.Action()[t],
                 .mean = store.Mean()[t],
                 .log_std = store.LogStd()[t],
