@@ -77,6 +77,11 @@ std::optional<int> Child::Poll() {
   return status_ ? std::optional<int>(ExitCode(*status_)) : std::nullopt;
 }
 
+int Child::Code() const {
+  GS_CHECK(status_.has_value(), name_ + " still runs");
+  return ExitCode(*status_);
+}
+
 double Child::StoppedFor() const {
   if (!stopped_since_ || status_) return 0;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - *stopped_since_).count();

@@ -33,6 +33,7 @@ class Child {
   double StoppedFor() const;
   // Sends a signal if it is still running.
   void Signal(int signal_number);
+  int Code() const;  // the same, once it has ended
   // Waits for the end until the deadline, then kills it.
   int EndBy(Deadline deadline);
   // "exit code 1" or "signal 9 (Killed)", once ended.

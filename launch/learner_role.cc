@@ -49,6 +49,17 @@ void PrepareRunFolder(const RunConfig& config, const LearnerArguments& arguments
   }
 }
 
+std::unique_ptr<LearnerGroup> JoinGroup(const RunConfig& config, int rank) {
+  const WireConfig& wire = config.wire;
+  return std::make_unique<LearnerGroup>(GroupOptions{.rank = rank,
+                                                     .size = config.learner.processes,
+                                                     .rendezvous = config.run.dir + "/learners.rendezvous",
+                                                     .join_s = wire.join_s,
+                                                     .deadline_s = wire.deadline_s,
+                                                     .patience_s = wire.patience_s,
+                                                     .heartbeat_s = wire.heartbeat_s});
+}
+
 }  // namespace
 
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
@@ -61,6 +72,7 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
       ->allow_extra_args(false);
   CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
+  app.add_option("--rank", arguments.rank, "which of learner.processes this is, from 0");
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
   FilmOptions& film = arguments.film;
   app.add_option("--film", film.path, "with --evaluate: only a film of the first episodes, an MP4 file");
@@ -81,32 +93,47 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
 
 namespace {
 
-int DoWork(LearnerEnd& wire, const LearnerRoleOptions& options, const LearnerArguments& arguments) {
-  if (arguments.evaluate.empty()) return Train(wire, options);
-  if (!arguments.film.path.empty()) return PlayCheckpoint(wire, options, arguments.film);
-  return EvaluateCheckpoint(wire, options, arguments.json_path);
+int DoWork(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options,
+           const LearnerArguments& arguments) {
+  if (arguments.evaluate.empty()) return Train(wire, group, options);
+  if (!arguments.film.path.empty()) return PlayCheckpoint(wire, group, options, arguments.film);
+  return EvaluateCheckpoint(wire, group, options, arguments.json_path);
 }
 
 }  // namespace
 
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
-                   void (*start_simulators)(const RunConfig&)) {
+                   const std::function<void()>& start_simulators) {
+  const int rank = arguments.rank, learners = config.learner.processes;
+  if (rank < 0 || rank >= learners) {
+    throw InputError("command line", "--rank", std::to_string(rank),
+                     "0 to learner.processes - 1 = " + std::to_string(learners - 1));
+  }
   CatchInterrupts();
-  PrepareRunFolder(config, arguments);
-  LogToFile(config.run.dir + "/logs/learner.log");
+  const bool leads = rank == 0;
+  std::unique_ptr<LearnerGroup> group;
+  if (leads) {
+    PrepareRunFolder(config, arguments);
+  } else {
+    group = JoinGroup(config, rank);  // there is a folder, and the leader had no fault to find
+  }
+  LogToFile(config.run.dir + "/logs/learner" + (leads ? "" : "_" + std::to_string(rank)) + ".log");
   const TaskDescription task = DescribeTask(config);
   const LearnerRoleOptions options = OptionsOf(config, task, arguments);
   CheckOptions(options);
-  const std::unique_ptr<LearnerEnd> wire = ListenForSimulators(WireOf(config), {.run_id = RunId(config),
-                                                                                .specs = task.record,
-                                                                                .config_hash = AgreementHash(config),
-                                                                                .total_envs = config.TotalEnvs()});
+  const std::unique_ptr<LearnerEnd> wire =
+      ListenForSimulators(WireOf(config, rank), {.run_id = RunId(config),
+                                                 .specs = task.record,
+                                                 .config_hash = AgreementHash(config),
+                                                 .total_envs = config.EnvsPerLearner(),
+                                                 .first_env = rank * config.EnvsPerLearner()});
   // Only now is it known that the run goes on: a refused resume must leave the folder as it was.
-  if (!arguments.resume.empty()) RecordResume(config, arguments.command_line);
-  if (start_simulators) start_simulators(config);
-  LogInfo("waiting at ", wire->Address(), " for ", config.sim.processes, " simulators");
-  wire->WaitForSimulators(config.sim.processes, Deadline::After(config.wire.join_s));
-  const int code = DoWork(*wire, options, arguments);
+  if (!arguments.resume.empty() && leads) RecordResume(config, arguments.command_line);
+  if (leads) group = JoinGroup(config, rank);
+  if (start_simulators) start_simulators();
+  LogInfo("waiting at ", wire->Address(), " for ", config.SimulatorsPerLearner(), " simulators");
+  wire->WaitForSimulators(config.SimulatorsPerLearner(), Deadline::After(config.wire.join_s));
+  const int code = DoWork(*wire, *group, options, arguments);
   for (const std::string& peer : wire->Stop("the run is over", Deadline::After(kStopDeadline_s))) {
     LogWarning(peer, " did not answer the request to stop");
   }

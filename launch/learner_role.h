@@ -2,6 +2,7 @@
 // gripstream-single (one simulator in a thread of this process).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,16 @@ struct LearnerArguments {
   std::string evaluate;  // checkpoint file to evaluate instead of training
   std::string json_path;
   FilmOptions film;  // with evaluate: only this
+  int rank = 0;  // of learner.processes; 0 leads
   std::vector<std::string> command_line;
 };
 
 // Reads the command line; returns false when help was asked for and printed.
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments);
 
-// Listens for the simulators, then trains or evaluates. `start_simulators` is called once the learner listens.
+// Finds the other learners, listens for the simulators, then trains or evaluates. `start_simulators` is called once the
+// learner listens.
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
-                   void (*start_simulators)(const RunConfig&));
+                   const std::function<void()>& start_simulators);
 
 }  // namespace gripstream

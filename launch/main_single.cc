@@ -13,10 +13,10 @@ namespace {
 
 std::unique_ptr<std::jthread> simulator;
 
-void StartSimulatorThread(const RunConfig& config) {
-  simulator = std::make_unique<std::jthread>([config] {
+void StartSimulatorThread(const RunConfig& config, int index) {
+  simulator = std::make_unique<std::jthread>([config, index] {
     try {
-      ServeSimulator(config, 0);
+      ServeSimulator(config, index);
     } catch (const std::exception& error) {
       // The learner has been told over the wire, and ends the run.
       LogError("simulator thread: ", error.what());
@@ -32,7 +32,7 @@ int Main(int argc, char** argv) {
   if (config.wire.transport != "inproc") {
     throw InputError(arguments.path, "wire.transport", config.wire.transport, "inproc for this program");
   }
-  const int code = RunLearnerRole(config, arguments, StartSimulatorThread);
+  const int code = RunLearnerRole(config, arguments, [&] { StartSimulatorThread(config, arguments.rank); });
   simulator.reset();
   return code;
 }

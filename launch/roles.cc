@@ -40,9 +40,9 @@ TaskDescription DescribeTask(const RunConfig& config) {
   return {simulator.RecordSpecs(), simulator.ActionSpec(), simulator.RewardTerms(), simulator.ObjectNames()};
 }
 
-WireConfig WireOf(const RunConfig& config) {
+WireConfig WireOf(const RunConfig& config, int rank) {
   WireConfig wire = config.wire;
-  wire.address = WireAddress(config);
+  wire.address = WireAddress(config, rank);
   return wire;
 }
 
@@ -63,8 +63,8 @@ void ServeSimulator(const RunConfig& config, int index) {
   join.pid = static_cast<uint64_t>(getpid());
   join.host = HostName();
   join.name = "simulator " + std::to_string(index);
-  const std::unique_ptr<SimulatorEnd> wire =
-      ConnectToLearner(WireOf(config), join, layout, Deadline::After(config.wire.join_s));
+  const std::unique_ptr<SimulatorEnd> wire = ConnectToLearner(WireOf(config, index / config.SimulatorsPerLearner()),
+                                                              join, layout, Deadline::After(config.wire.join_s));
   simulator.Serve(*wire, config.wire.patience_s);
 }
 

@@ -23,8 +23,8 @@ struct TaskDescription {
 TaskDescription DescribeTask(const RunConfig& config);
 
 SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index);
-// The wire as configured, its address filled in.
-WireConfig WireOf(const RunConfig& config);
+// The wire as configured, its address filled in: that of learner `rank`.
+WireConfig WireOf(const RunConfig& config, int rank);
 // Tells runs apart, so that a simulator never joins another run's learner.
 std::string RunId(const RunConfig& config);
 

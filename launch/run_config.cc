@@ -8,10 +8,6 @@ namespace {
 
 // Choices that the file format knows and this version cannot do: refused by name, never silently replaced.
 void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
-  if (config.runtime.mode == "data_parallel") {
-    throw InputError(name, "runtime.mode", config.runtime.mode,
-                     "lockstep, double_buffered or async, the modes of this version");
-  }
   if (config.runtime.inference != "learner") {
     throw InputError(name, "runtime.inference", config.runtime.inference, "learner, the only place in this version");
   }
@@ -19,8 +15,29 @@ void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
     throw InputError(name, "runtime.max_staleness", std::to_string(config.runtime.max_staleness),
                      "0: only runtime.mode async is ever stale");
   }
-  if (config.learner.processes != 1) {
-    throw InputError(name, "learner.processes", std::to_string(config.learner.processes), "1 in this version");
+}
+
+// Data parallelism is one process per simulator with a learner in it, and they meet inside the process.
+void CheckLearners(RunConfig& config, const std::string& name) {
+  const bool data_parallel = config.runtime.mode == "data_parallel";
+  const int simulators = config.sim.processes;
+  if (data_parallel && config.learner.processes == 1) config.learner.processes = simulators;
+  if (data_parallel) config.wire.transport = "inproc";
+  const int learners = config.learner.processes;
+  const bool one_process = config.wire.transport == "inproc";
+  if (one_process ? simulators != learners : simulators % learners != 0) {
+    const std::string why = data_parallel ? " with runtime.mode data_parallel"
+                            : one_process ? " with wire.transport inproc, which is one process for both"
+                                          : ", so that each has as many simulators";
+    throw InputError(
+        name, "sim.processes", std::to_string(simulators),
+        std::string(one_process ? "" : "a multiple of ") + "learner.processes = " + std::to_string(learners) + why);
+  }
+  const int chunk = config.policy.inference_chunk;
+  if (learners > 1 && config.EnvsPerLearner() % chunk != 0) {
+    throw InputError(name, "sim.envs", std::to_string(config.sim.envs),
+                     "a number that gives each learner a multiple of policy.inference_chunk = " +
+                         std::to_string(chunk) + " environments");
   }
 }
 
@@ -29,10 +46,6 @@ void CheckSizes(const RunConfig& config, const std::string& name) {
   if (samples % config.ppo.minibatch != 0) {
     throw InputError(name, "ppo.minibatch", std::to_string(config.ppo.minibatch),
                      "a divisor of ppo.horizon x sim.processes x sim.envs = " + std::to_string(samples));
-  }
-  if (config.wire.transport == "inproc" && config.sim.processes != 1) {
-    throw InputError(name, "sim.processes", std::to_string(config.sim.processes),
-                     "1 with wire.transport inproc, which is one process");
   }
 }
 
@@ -62,6 +75,7 @@ RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
   RefuseWhatIsNotBuilt(config, file.Name());
+  CheckLearners(config, file.Name());
   CheckSizes(config, file.Name());
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());

@@ -38,7 +38,8 @@ struct RuntimeConfig {
 
   void Fields(FieldVisitor& v) {
     v.Choice("mode", mode, {"lockstep", "double_buffered", "async", "data_parallel"},
-             {.doc = "how roles take turns; all but async with max_staleness above 0 learn the same, up to rounding"});
+             {.doc = "how roles take turns; all but async with max_staleness above 0 learn the same, up to rounding. "
+                     "data_parallel: each of sim.processes processes simulates and learns (wire.transport is inproc)"});
     v.Int("max_staleness", max_staleness,
           {.doc = "async: policy versions an experience may lag behind what it trains; as many rollouts more are "
                   "held in memory",
@@ -51,7 +52,11 @@ struct RuntimeConfig {
 struct LearnerConfig {
   int processes = 1;
 
-  void Fields(FieldVisitor& v) { v.Int("processes", processes, {.doc = "learner processes"}, {1, 256}); }
+  void Fields(FieldVisitor& v) {
+    v.Int("processes", processes,
+          {.doc = "learner processes, which share one batch; each has sim.processes / learner.processes simulators"},
+          {1, 256});
+  }
 };
 
 struct RunConfig {
@@ -84,6 +89,8 @@ struct RunConfig {
   }
 
   int TotalEnvs() const { return sim.processes * sim.envs; }
+  int EnvsPerLearner() const { return TotalEnvs() / learner.processes; }
+  int SimulatorsPerLearner() const { return sim.processes / learner.processes; }
   // Parts in which a simulator steps its environments.
   int Groups() const { return runtime.mode == "double_buffered" || runtime.mode == "async" ? 2 : 1; }
 };

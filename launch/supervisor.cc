@@ -26,51 +26,66 @@ Child StartRole(const std::string& name, const std::string& program, const std::
   return Child(name, argv);
 }
 
-void StopAll(std::vector<Child>& simulators, double grace_s) {
+void StopAll(std::vector<Child>& children, double grace_s) {
   const Deadline deadline = Deadline::After(grace_s);
-  for (Child& simulator : simulators) simulator.EndBy(deadline);
+  for (Child& child : children) child.EndBy(deadline);
 }
 
-// One run's processes under watch.
+// One run's processes under watch. The first learner leads.
 class Watch {
  public:
-  Watch(Child& learner, std::vector<Child>& simulators, double deadline_s)
-      : learner_(learner), simulators_(simulators), deadline_s_(deadline_s) {}
+  Watch(std::vector<Child>& learners, std::vector<Child>& simulators, double deadline_s)
+      : learners_(learners), simulators_(simulators), deadline_s_(deadline_s) {}
 
   int UntilTheEnd() {
     for (;;) {
-      if (const std::optional<int> code = learner_.Poll()) return AfterLearner(*code);
+      for (Child& learner : learners_) {
+        const std::optional<int> code = learner.Poll();
+        if (code && (*code != kExitOk || &learner == &learners_.front())) return AfterLearner(learner, *code);
+      }
       if (Interrupted()) return AfterInterrupt();
       for (Child& simulator : simulators_) {
         const std::optional<int> code = simulator.Poll();
         if (code && *code != kExitOk) return AfterLostSimulator(simulator, *code);
         if (simulator.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(simulator);
       }
-      if (learner_.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(learner_);
+      for (Child& learner : learners_) {
+        if (learner.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(learner);
+      }
       std::this_thread::sleep_for(kPollPeriod);
     }
   }
 
  private:
-  int AfterLearner(int code) {
-    StopAll(simulators_, code == kExitOk ? kGraceToEnd_s : 0);
-    // The learner reports its own failures; only a signal leaves it without a word.
-    if (code >= 128) std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
+  void StopEverybody(double grace_s) {
+    StopAll(learners_, grace_s);
+    StopAll(simulators_, grace_s);
+  }
+
+  // A learner that reports its own failure was the first to know; only a signal leaves it without a word.
+  int AfterLearner(Child& learner, int code) {
+    if (code >= 128) SayHowItEnded(learner);
+    StopEverybody(code == kExitOk ? kGraceToEnd_s : 0);
     return code == kExitOk || code == kExitBadInput ? code : kExitFailed;
+  }
+
+  void SayHowItEnded(const Child& learner) const {
+    const std::string who =
+        learners_.size() == 1 ? "the learner" : learner.Name() + " (pid " + std::to_string(learner.Pid()) + ")";
+    std::fprintf(stderr, "gripstream: %s ended: %s\n", who.c_str(), learner.HowItEnded().c_str());
   }
 
   // A process that is stopped cannot speak for itself, and one alone (inproc) has no peer to miss it.
   int AfterStopped(Child& child) {
     std::fprintf(stderr, "gripstream: %s (pid %d) has been stopped for %.1f s (SIGSTOP?)\n", child.Name().c_str(),
                  child.Pid(), child.StoppedFor());
-    learner_.EndBy(Deadline::After(0));
-    StopAll(simulators_, 0);
+    StopEverybody(0);
     return kExitFailed;
   }
 
   int AfterInterrupt() {
-    learner_.Signal(SIGTERM);
-    learner_.EndBy(Deadline::After(kGraceToEnd_s));
+    for (Child& learner : learners_) learner.Signal(SIGTERM);
+    StopAll(learners_, kGraceToEnd_s);
     StopAll(simulators_, 0);
     return kExitFailed;
   }
@@ -82,16 +97,25 @@ class Watch {
       std::fprintf(stderr, "gripstream: %s (pid %d) ended: %s\n", simulator.Name().c_str(), simulator.Pid(),
                    simulator.HowItEnded().c_str());
     }
-    if (code == kExitBadInput) learner_.Signal(SIGKILL);
-    const int learner_code = learner_.EndBy(Deadline::After(deadline_s_ + kGraceToEnd_s));
-    StopAll(simulators_, 0);
-    if (learner_code >= 128 && code != kExitBadInput) {
-      std::fprintf(stderr, "gripstream: the learner ended: %s\n", learner_.HowItEnded().c_str());
-    }
-    return code == kExitBadInput || learner_code == kExitBadInput ? kExitBadInput : kExitFailed;
+    if (code == kExitBadInput) StopAll(learners_, 0);
+    const Child* ended = FirstLearnerToEnd(Deadline::After(deadline_s_ + kGraceToEnd_s));
+    const bool bad_input = code == kExitBadInput || (ended && ended->Code() == kExitBadInput);
+    if (ended && ended->Code() >= 128 && code != kExitBadInput) SayHowItEnded(*ended);
+    StopEverybody(0);
+    return bad_input ? kExitBadInput : kExitFailed;
   }
 
-  Child& learner_;
+  // Null when none has ended by then.
+  const Child* FirstLearnerToEnd(Deadline deadline) {
+    for (; !deadline.Passed(); std::this_thread::sleep_for(kPollPeriod)) {
+      for (Child& learner : learners_) {
+        if (learner.Poll()) return &learner;
+      }
+    }
+    return nullptr;
+  }
+
+  std::vector<Child>& learners_;
   std::vector<Child>& simulators_;
   double deadline_s_;  // wire.deadline_s
 };
@@ -103,24 +127,36 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
   CatchInterrupts();
   PrepareRoleEnvironment();
   const bool single = config.wire.transport == "inproc";
-  Child learner = StartRole("learner", single ? "gripstream-single" : "gripstream-learner", config.run.dir,
-                            learner_arguments, overrides);
-  std::vector<Child> simulators;
+  const int count = config.learner.processes;
+  std::vector<Child> learners, simulators;
+  for (int rank = 0; rank < count; ++rank) {
+    std::vector<std::string> arguments = learner_arguments;
+    if (rank > 0) arguments.insert(arguments.end(), {"--rank", std::to_string(rank)});
+    learners.push_back(StartRole(count == 1 ? "learner" : "learner " + std::to_string(rank),
+                                 single ? "gripstream-single" : "gripstream-learner", config.run.dir, arguments,
+                                 overrides));
+  }
   for (int i = 0; !single && i < config.sim.processes; ++i) {
     const std::string index = std::to_string(i);
     simulators.push_back(
         StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index, "--launched"}, overrides));
   }
-  return Watch(learner, simulators, config.wire.deadline_s).UntilTheEnd();
+  return Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
 }
 
-std::string WireAddress(const RunConfig& config) {
-  if (!config.wire.address.empty()) return config.wire.address;
-  char name[40];
-  const std::string folder = std::filesystem::weakly_canonical(config.run.dir).string();
-  std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
-  const bool zmq = config.wire.transport == "zmq" || config.wire.transport == "nccl";
-  return zmq ? std::string("ipc://") + name : name;
+std::string WireAddress(const RunConfig& config, int rank) {
+  std::string address = config.wire.address;
+  if (address.empty()) {
+    char name[40];
+    const std::string folder = std::filesystem::weakly_canonical(config.run.dir).string();
+    std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
+    const bool zmq = config.wire.transport == "zmq" || config.wire.transport == "nccl";
+    address = zmq ? std::string("ipc://") + name : name;
+  }
+  if (rank == 0) return address;
+  if (!address.starts_with("tcp://")) return address + "-" + std::to_string(rank);
+  const size_t colon = address.rfind(':');
+  return address.substr(0, colon + 1) + std::to_string(std::atoi(address.c_str() + colon + 1) + rank);
 }
 
 void PrepareRoleEnvironment() {

@@ -1,10 +1,10 @@
 // Starts the roles of a run on this machine and watches them until the run is over.
 //
-//   launcher -> gripstream-learner, gripstream-sim x K       (or gripstream-single with wire.transport inproc)
+//   launcher -> gripstream-learner x L, gripstream-sim x K       (or gripstream-single x L with wire.transport inproc)
 //
-// The learner's end is the run's end. A simulator that ends early is named with the way it ended; the learner is given
-// time to notice by itself, then everything is stopped. No process outlives the launcher (launch/child.h). Call from
-// the main thread.
+// The first learner's end is the run's end, and so is any role's failure. A simulator that ends early is named with the
+// way it ended; the learner is given time to notice by itself, then everything is stopped. No process outlives the
+// launcher (launch/child.h). Call from the main thread.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@
 
 namespace gripstream {
 
-// Runs the learner with `learner_arguments` and the simulators of the run folder's configuration, all with `overrides`
+// Runs the learners with `learner_arguments` and the simulators of the run folder's configuration, all with `overrides`
 // over it. `config.run.dir` is set and holds config.yaml. Returns the run's exit code.
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
              const std::vector<std::string>& overrides);
 
-// Where the learner of this run listens when wire.address is empty: a name that leaves nothing behind in any folder.
-std::string WireAddress(const RunConfig& config);
+// Where learner `rank` of this run listens: at wire.address, each further learner at the next port or a name of its
+// own. When that is empty, at a name that leaves nothing behind in any folder.
+std::string WireAddress(const RunConfig& config, int rank);
 
 // Settings that role programs read before their first instruction of ours: call before starting one.
 // LibTorch's OpenMP threads would spin between parallel regions and take the cores from the simulators.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/deadline.h"
 #include "core/error.h"
 #include "learner/group_roll.h"
 
@@ -32,35 +33,54 @@ struct LearnerGroup::Connection {
     }
   }
 
-  // Looks around while it waits: a member that is gone or silent ends the wait.
-  void Await(c10d::Work& work, const std::string& what) {
-    const Deadline patience = Deadline::After(patience_s);
-    for (;;) {
-      try {
-        work.wait(kLookAround);
-        return;
-      } catch (const std::exception& error) {
-        if (work.isCompleted() && !work.isSuccess()) throw RunError(roll.WhoIsLost(what));
-      }
-      if (work.isCompleted()) return;
-      roll.RequireEverybodyAlive(what);
-      if (patience.Passed()) throw RunError(roll.WhoIsLate(what, patience_s));
-    }
+  // A collective that will never end keeps a thread of Gloo's, which its destructor would wait for. The run is over:
+  // the process's end takes both.
+  ~Connection() {
+    if (broken) group.release();
   }
 
-  // Starts a collective; a connection that is broken already shows here.
+  // Starts a collective and waits for it.
+  template <class Start>
+  void Do(Start&& start, const std::string& what) {
+    Await(*Begin(std::forward<Start>(start), what), what);
+  }
+
+  // A connection that is broken already shows here.
   template <class Start>
   c10::intrusive_ptr<c10d::Work> Begin(Start&& start, const std::string& what) {
     try {
       return start();
     } catch (const std::exception&) {
+      broken = true;
       throw RunError(roll.WhoIsLost(what));
+    }
+  }
+
+  // Looks around while it waits: a member that is gone or silent ends the wait.
+  void Await(c10d::Work& work, const std::string& what) {
+    const Deadline patience = Deadline::After(patience_s);
+    broken = true;  // until it is done
+    while (!IsDone(work, what)) {
+      roll.RequireEverybodyAlive(what);
+      if (patience.Passed()) throw RunError(roll.WhoIsLate(what, patience_s));
+    }
+    broken = false;
+  }
+
+  bool IsDone(c10d::Work& work, const std::string& what) {
+    try {
+      work.wait(kLookAround);
+      return true;
+    } catch (const std::exception&) {  // it has failed, or is not done yet
+      if (work.isCompleted() && !work.isSuccess()) throw RunError(roll.WhoIsLost(what));
+      return work.isCompleted();
     }
   }
 
   double patience_s;
   GroupRoll roll;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group;
+  bool broken = false;
 };
 
 struct LearnerGroup::Sum::Work {
@@ -107,7 +127,7 @@ std::vector<torch::Tensor> LearnerGroup::Gather(const torch::Tensor& own, const 
   std::vector<torch::Tensor> inputs = {own.contiguous()};
   std::vector<std::vector<torch::Tensor>> outputs(1);
   for (int i = 0; i < Size(); ++i) outputs[0].push_back(at::empty_like(inputs[0]));
-  connection_->Await(*connection_->Begin([&] { return connection_->group->allgather(outputs, inputs); }, what), what);
+  connection_->Do([&] { return connection_->group->allgather(outputs, inputs); }, what);
   return outputs[0];
 }
 
@@ -117,7 +137,7 @@ std::vector<torch::Tensor> LearnerGroup::GatherToLeader(const torch::Tensor& own
   std::vector<std::vector<torch::Tensor>> outputs;
   if (Leads()) outputs.resize(1);
   for (int i = 0; Leads() && i < Size(); ++i) outputs[0].push_back(at::empty_like(inputs[0]));
-  connection_->Await(*connection_->Begin([&] { return connection_->group->gather(outputs, inputs); }, what), what);
+  connection_->Do([&] { return connection_->group->gather(outputs, inputs); }, what);
   return Leads() ? outputs[0] : std::vector<torch::Tensor>();
 }
 

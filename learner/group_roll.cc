@@ -1,6 +1,7 @@
 #include "learner/group_roll.h"
 
 #include <arpa/inet.h>
+#include <c10/util/Logging.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,18 +39,32 @@ std::string ThisProcess() {
   return "pid " + std::to_string(getpid()) + " on " + host;
 }
 
-// A socket bound to a loopback port of the system's choice, and that port.
-std::pair<int, uint16_t> BindLoopback() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+sockaddr_in LoopbackAddress(uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+
+// A socket bound to a loopback port of the system's choice, and that port.
+std::pair<int, uint16_t> BindLoopback() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = LoopbackAddress(0);
   socklen_t size = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0) {
     throw RunError(std::string("learner 0 gets no port on 127.0.0.1: ") + std::strerror(errno));
   }
   return {fd, ntohs(address.sin_port)};
+}
+
+bool SomebodyListens(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = LoopbackAddress(port);
+  const bool listens = fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  close(fd);
+  return listens;
 }
 
 c10::intrusive_ptr<c10d::Store> Connect(uint16_t port, double timeout_s) {
@@ -63,6 +78,7 @@ c10::intrusive_ptr<c10d::Store> Connect(uint16_t port, double timeout_s) {
 }  // namespace
 
 GroupRoll::GroupRoll(const GroupOptions& options) : options_(options), seen_(static_cast<size_t>(options.size)) {
+  FLAGS_caffe2_log_level = 3;  // c10d prints stack traces of what we catch and put into a line
   const Deadline deadline = Deadline::After(options.join_s);
   if (options_.rank == 0) {
     Keep(deadline);
@@ -146,11 +162,10 @@ bool GroupRoll::TryJoin() {
   std::ifstream file(options_.rendezvous);
   uint16_t port = 0;
   std::string token;
-  if (!(file >> port >> token)) return false;
+  if (!(file >> port >> token) || !SomebodyListens(port)) return false;
   try {
-    Connect(port, kOneTry_s)->wait({kTokenKey}, std::chrono::milliseconds(static_cast<int64_t>(kOneTry_s * 1000)));
+    if (Connect(port, kOneTry_s)->get_to_str(kTokenKey) != token) return false;
     store_ = Connect(port, options_.deadline_s);
-    if (store_->get_to_str(kTokenKey) != token) return false;
     store_->set(BeatKey(options_.rank), "0");
     store_->set(MemberKey(options_.rank), ThisProcess());
     return true;

@@ -130,8 +130,8 @@ struct LearnerOptions {
   std::string run_id;
   std::vector<TensorSpec> specs;
   uint64_t config_hash = 0;
-  int first_env = 0;  // the peers' ranges must cover [first_env, first_env + total_envs) exactly
-  int total_envs = 0;
+  int total_envs = 0;  // the peers' ranges must cover [first_env, first_env + total_envs) exactly
+  int first_env = 0;
 };
 
 class LearnerEnd {

@@ -53,6 +53,11 @@ TEST_F(BadInput, InTheConfiguration) {
   ExpectTrainRefused({"runtime.mode=double_buffered", "sim.envs=24"},
                      {"sim.envs", "24", "2 x policy.inference_chunk = 16", "double_buffered"});
   ExpectTrainRefused({"runtime.mode=async", "sim.envs=24"}, {"sim.envs", "24", "2 x policy.inference_chunk", "async"});
+  ExpectTrainRefused({"learner.processes=2", "sim.processes=3"}, {"sim.processes", "'3'", "multiple", "= 2"});
+  ExpectTrainRefused({"learner.processes=2", "sim.processes=2", "sim.envs=12"},
+                     {"sim.envs", "'12'", "policy.inference_chunk = 8"});
+  ExpectTrainRefused({"runtime.mode=data_parallel", "learner.processes=2", "sim.processes=4"},
+                     {"sim.processes", "'4'", "learner.processes = 2", "data_parallel"});
   ExpectTrainRefused({"runtime.max_staleness=1"}, {"runtime.max_staleness", "'1'", "async"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});
@@ -66,7 +71,7 @@ TEST_F(BadInput, InTheConfiguration) {
 }
 
 TEST_F(BadInput, WhatThisVersionCannotDoIsNamed) {
-  ExpectTrainRefused({"runtime.mode=data_parallel"}, {"runtime.mode", "data_parallel", "lockstep"});
+  ExpectTrainRefused({"runtime.inference=simulator"}, {"runtime.inference", "simulator", "learner"});
   ExpectTrainRefused({"physics.backend=mjwarp"}, {"physics.backend", "mjwarp"});
   if (!std::filesystem::exists("/dev/nvidiactl")) {  // with a GPU at hand it is no bad input
     ExpectTrainRefused({"render.backend=cuda"}, {"render.backend", "cuda"});

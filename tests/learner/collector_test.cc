@@ -126,7 +126,7 @@ TEST(Evaluate, PlaysEveryEpisodeOnceWhateverTheGrouping) {
   for (const int groups : {1, 2}) {
     TestFleet test(1, groups);
     Fleet fleet(test.Wire(), kPatience_s);
-    results.push_back(Evaluate(fleet, FakeSpecs(), MakePolicy(), request));
+    results.push_back(Evaluate(fleet, LearnerGroup(), FakeSpecs(), MakePolicy(), request));
     EXPECT_EQ(results.back().episodes, kEpisodes);
     EXPECT_EQ(results.back().successes, kEpisodes / 2);  // environments of even number succeed
     EXPECT_EQ(results.back().objects.at(0).episodes, 4 + 4 + 2);
