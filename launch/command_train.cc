@@ -25,12 +25,15 @@ int Resume(const TrainArguments& arguments) {
   const std::string checkpoint = NewestCheckpoint(arguments.resume);
   std::printf("resuming %s from %s\n", arguments.resume.c_str(), fs::path(checkpoint).filename().c_str());
   std::fflush(stdout);
-  return RunRoles(config, {"--resume", checkpoint}, arguments.overrides);
+  return RunRoles(config, {"--resume", checkpoint}, arguments.overrides, arguments.trace);
 }
 
 }  // namespace
 
 int TrainCommand(const TrainArguments& arguments) {
+  if (!arguments.trace.empty() && !fs::is_directory(fs::absolute(arguments.trace).parent_path())) {
+    throw InputError("command line", "--trace", arguments.trace, "a file in a folder that is there");
+  }
   if (!arguments.resume.empty()) return Resume(arguments);
   if (arguments.config.empty()) throw InputError("command line", "train needs a configuration or --resume RUN");
   RunConfig config = ReadRunConfig(arguments.config, arguments.overrides);
@@ -38,7 +41,7 @@ int TrainCommand(const TrainArguments& arguments) {
   CreateRunFolder(config, arguments.config, arguments.command_line);
   std::printf("run folder: %s\n", config.run.dir.c_str());
   std::fflush(stdout);
-  const int code = RunRoles(config, {}, {});
+  const int code = RunRoles(config, {}, {}, arguments.trace);
   // Input that only a role could judge (an address in use): nothing half-made stays behind.
   if (code == kExitBadInput) RemoveUnusedRunFolder(config.run.dir);
   return code;

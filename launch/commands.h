@@ -11,6 +11,7 @@ struct TrainArguments {
   std::string config;                  // YAML file; empty with resume
   std::vector<std::string> overrides;  // --set
   std::string resume;                  // run folder to go on with
+  std::string trace;                   // file for a trace of all roles; empty: none
   std::vector<std::string> command_line;
 };
 int TrainCommand(const TrainArguments& arguments);

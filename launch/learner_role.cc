@@ -72,6 +72,7 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
       ->allow_extra_args(false);
   CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
+  app.add_option("--trace", arguments.trace, "file for this process's part of a trace");
   app.add_option("--rank", arguments.rank, "which of learner.processes this is, from 0");
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
   FilmOptions& film = arguments.film;

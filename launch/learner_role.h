@@ -17,8 +17,9 @@ struct LearnerArguments {
   std::string resume;    // checkpoint file to go on from
   std::string evaluate;  // checkpoint file to evaluate instead of training
   std::string json_path;
-  FilmOptions film;  // with evaluate: only this
-  int rank = 0;  // of learner.processes; 0 leads
+  FilmOptions film;   // with evaluate: only this
+  std::string trace;  // file for this process's part of a trace; empty: none
+  int rank = 0;       // of learner.processes; 0 leads
   std::vector<std::string> command_line;
 };
 

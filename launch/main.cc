@@ -40,6 +40,8 @@ void AddTrain(CLI::App& app, TrainArguments& arguments, Action& action) {
   CLI::Option* config = command->add_option("config", arguments.config, "run configuration (YAML)");
   command->add_option("--resume", arguments.resume, "go on with this run folder, up to train.iterations")
       ->excludes(config);
+  command->add_option("--trace", arguments.trace,
+                      "write where time goes, role by role, to this file (JSON, for Perfetto or chrome://tracing)");
   AddOverrides(*command, arguments.overrides);
   command->callback([&] { action = [&] { return TrainCommand(arguments); }; });
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "launch/roles.h"
 
 namespace gripstream {
@@ -12,13 +13,14 @@ namespace {
 
 int Main(int argc, char** argv) {
   CLI::App app("One simulator role: steps and renders its environments for the learner");
-  std::string path;
+  std::string path, trace;
   std::vector<std::string> overrides;
   int index = 0;
   bool launched = false;
   app.add_option("config", path, "run folder, or configuration with run.dir set")->required();
   app.add_option("--index", index, "which of sim.processes this is, from 0");
   app.add_flag("--launched", launched, "started by gripstream: the learner reports what ends the run");
+  app.add_option("--trace", trace, "file for this process's part of a trace");
   app.add_option("--set", overrides, "KEY=VALUE laid over the configuration")
       ->expected(1)
       ->take_all()
@@ -40,6 +42,7 @@ int Main(int argc, char** argv) {
   if (std::filesystem::is_directory(config.run.dir + "/logs")) {
     LogToFile(config.run.dir + "/logs/simulator_" + std::to_string(index) + ".log");
   }
+  const TraceSession session(trace, "simulator " + std::to_string(index));
   try {
     ServeSimulator(config, index);
   } catch (const RunError& error) {

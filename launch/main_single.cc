@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "launch/learner_role.h"
 #include "launch/roles.h"
 
@@ -15,6 +16,7 @@ std::unique_ptr<std::jthread> simulator;
 
 void StartSimulatorThread(const RunConfig& config, int index) {
   simulator = std::make_unique<std::jthread>([config, index] {
+    NameTraceThread("simulator " + std::to_string(index));
     try {
       ServeSimulator(config, index);
     } catch (const std::exception& error) {
@@ -28,6 +30,7 @@ int Main(int argc, char** argv) {
   StartLog("single");
   LearnerArguments arguments;
   if (!ParseLearnerArguments(argc, argv, arguments)) return kExitOk;
+  const TraceSession session(arguments.trace, "learner " + std::to_string(arguments.rank));
   const RunConfig config = RoleConfig(arguments.path, arguments.overrides);
   if (config.wire.transport != "inproc") {
     throw InputError(arguments.path, "wire.transport", config.wire.transport, "inproc for this program");

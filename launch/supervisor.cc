@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/rng.h"
+#include "core/trace.h"
 #include "launch/child.h"
 
 namespace gripstream {
@@ -25,6 +26,31 @@ Child StartRole(const std::string& name, const std::string& program, const std::
   for (const std::string& assignment : overrides) argv.insert(argv.end(), {"--set", assignment});
   return Child(name, argv);
 }
+
+// Each role's part of a trace, on its way into one file.
+class TraceParts {
+ public:
+  // No `trace`: none is wanted.
+  TraceParts(const std::string& run_dir, std::string trace) : folder_(run_dir + "/trace"), trace_(std::move(trace)) {
+    if (!trace_.empty()) std::filesystem::create_directories(folder_);
+  }
+  // One more role writes a part.
+  void AddTo(std::vector<std::string>& arguments) {
+    if (trace_.empty()) return;
+    parts_.push_back(folder_ + "/" + std::to_string(parts_.size()));
+    arguments.insert(arguments.end(), {"--trace", parts_.back()});
+  }
+  void Merge() const {
+    if (trace_.empty()) return;
+    MergeTraces(parts_, trace_);
+    std::filesystem::remove_all(folder_);
+    std::printf("trace: %s\n", trace_.c_str());
+  }
+
+ private:
+  std::string folder_, trace_;
+  std::vector<std::string> parts_;
+};
 
 void StopAll(std::vector<Child>& children, double grace_s) {
   const Deadline deadline = Deadline::After(grace_s);
@@ -123,25 +149,30 @@ class Watch {
 }  // namespace
 
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
-             const std::vector<std::string>& overrides) {
+             const std::vector<std::string>& overrides, const std::string& trace) {
   CatchInterrupts();
   PrepareRoleEnvironment();
+  TraceParts parts(config.run.dir, trace);
   const bool single = config.wire.transport == "inproc";
   const int count = config.learner.processes;
   std::vector<Child> learners, simulators;
   for (int rank = 0; rank < count; ++rank) {
     std::vector<std::string> arguments = learner_arguments;
     if (rank > 0) arguments.insert(arguments.end(), {"--rank", std::to_string(rank)});
+    parts.AddTo(arguments);
     learners.push_back(StartRole(count == 1 ? "learner" : "learner " + std::to_string(rank),
                                  single ? "gripstream-single" : "gripstream-learner", config.run.dir, arguments,
                                  overrides));
   }
   for (int i = 0; !single && i < config.sim.processes; ++i) {
     const std::string index = std::to_string(i);
-    simulators.push_back(
-        StartRole("simulator " + index, "gripstream-sim", config.run.dir, {"--index", index, "--launched"}, overrides));
+    std::vector<std::string> arguments = {"--index", index, "--launched"};
+    parts.AddTo(arguments);
+    simulators.push_back(StartRole("simulator " + index, "gripstream-sim", config.run.dir, arguments, overrides));
   }
-  return Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
+  const int code = Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
+  parts.Merge();
+  return code;
 }
 
 std::string WireAddress(const RunConfig& config, int rank) {

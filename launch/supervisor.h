@@ -15,9 +15,10 @@
 namespace gripstream {
 
 // Runs the learners with `learner_arguments` and the simulators of the run folder's configuration, all with `overrides`
-// over it. `config.run.dir` is set and holds config.yaml. Returns the run's exit code.
+// over it. `config.run.dir` is set and holds config.yaml. Writes a trace of all roles to `trace` unless empty. Returns
+// the run's exit code.
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
-             const std::vector<std::string>& overrides);
+             const std::vector<std::string>& overrides, const std::string& trace = "");
 
 // Where learner `rank` of this run listens: at wire.address, each further learner at the next port or a name of its
 // own. When that is empty, at a name that leaves nothing behind in any folder.

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/trace.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
@@ -107,6 +108,7 @@ void Fleet::ReceiveFrom(int peer, int group, RolloutStore& store, int t, Collect
 }
 
 void Fleet::Receive(int group, RolloutStore& store, int t, CollectTimes& times) {
+  const TraceSpan span("wait for records");
   const double start = Now();
   CollectTimes step;
   for (size_t i = 0; i < wire_.Peers().size(); ++i) ReceiveFrom(static_cast<int>(i), group, store, t, step);
@@ -147,6 +149,7 @@ Observation ObservationAt(const RolloutStore& store, int t) {
 
 void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observation& observation,
            const ActRequest& request, const ActResult& result) {
+  const TraceSpan span("act");
   for (const EnvRange& range : fleet.Ranges(group)) {
     const auto part = [&](const torch::Tensor& whole) {
       return whole.defined() ? whole.narrow(0, range.begin, range.count) : whole;
@@ -161,6 +164,7 @@ void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observatio
 
 bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
                     CollectTimes& times) {
+  const TraceSpan span("collect");
   int t = 0;
   for (; t < store.Horizon() && !Interrupted(); ++t) {
     const auto [policy, version] = acting(t);

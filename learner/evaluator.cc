@@ -6,6 +6,7 @@
 #include "core/done_kind.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/trace.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
@@ -128,6 +129,7 @@ EvaluationResult Together(const EvaluationResult& own, const LearnerGroup& group
 
 EvaluationResult Evaluate(Fleet& fleet, const LearnerGroup& group, const std::vector<TensorSpec>& specs,
                           const Policy& policy, const EvaluationRequest& request) {
+  const TraceSpan span("evaluate");
   EvaluationResult result;
   CollectTimes times;
   const int envs = fleet.Envs(), everybodys = envs * group.Size();

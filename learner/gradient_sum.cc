@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/trace.h"
 
 namespace gripstream {
 namespace {
@@ -70,6 +71,7 @@ void GradientSum::BeginReady() {
 
 void GradientSum::Finish() {
   if (group_.Size() == 1) return;
+  const TraceSpan span("wait for the sum of gradients");
   expecting_ = false;
   begun_before_finish_ = static_cast<int>(under_way_.size());
   for (Bucket& bucket : buckets_) bucket.missing = 0;

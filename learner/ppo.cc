@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "learner/collector.h"
 #include "learner/ppo_loss.h"
 #include "policies/distribution.h"
@@ -185,10 +186,12 @@ Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
 }
 
 PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
+  const TraceSpan span("update");
   const auto start = std::chrono::steady_clock::now();
   GS_CHECK(store.Horizon() == config_.horizon && store.Envs() == envs_, "a rollout of another size");
   Samples samples;
   {
+    const TraceSpan preparing("estimate returns");
     const torch::NoGradGuard no_grad;
     samples = Prepare(store);
   }
@@ -242,6 +245,7 @@ double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMe
 
 // `all` are the minibatch's samples, whoever holds them. Returns this learner's share of the divergence.
 double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics) {
+  const TraceSpan span("minibatch");
   double weight = 0;
   for (const int64_t row : all) weight += samples.all_weight.data_ptr<float>()[row];
   const std::vector<int64_t> own = OwnRows(all);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/trace.h"
 
 namespace gripstream {
 namespace {
@@ -75,6 +76,7 @@ void AsynchronousSource::AllowUpTo(int64_t limit) {
 }
 
 const Rollout* AsynchronousSource::Next() {
+  const TraceSpan span("wait for a rollout");
   const Clock::time_point start = Clock::now();
   std::unique_lock lock(mutex_);
   while (ready_.empty() && !ended_) {
@@ -95,6 +97,7 @@ const Rollout* AsynchronousSource::Next() {
 }
 
 void AsynchronousSource::Learned() {
+  const TraceSpan span("publish");
   board_.Publish(policy_, ++learned_);
 }
 
@@ -111,6 +114,7 @@ int AsynchronousSource::Stop() {
 }
 
 void AsynchronousSource::Run() {
+  NameTraceThread("collection");
   std::exception_ptr failure;
   try {
     PolicyBoard::Handle acting;

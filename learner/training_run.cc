@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "learner/run_checkpoint.h"
 
 namespace gripstream {
@@ -226,6 +227,7 @@ void TrainingRun::RequireSameParameters() const {
 }
 
 void TrainingRun::SaveCheckpoint() {
+  const TraceSpan span("checkpoint");
   RequireSameParameters();
   const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
   if (best) best_success_ = episodes_.SuccessRate();

@@ -6,6 +6,7 @@
 
 #include "core/cpus.h"
 #include "core/error.h"
+#include "core/trace.h"
 #include "envs/env_batch.h"
 #include "sim_server/env_images.h"
 #include "sim_server/episode_film.h"
@@ -48,7 +49,7 @@ class Simulator::Loop {
   void Run() {
     for (;;) {
       wire_.SetStage("waiting for a command");
-      const Command command = wire_.WaitCommand(Deadline::After(deadline_s_));
+      const Command command = WaitCommand();
       switch (command.kind) {
         case CommandKind::kReset:
           Reset(command);
@@ -75,6 +76,15 @@ class Simulator::Loop {
     std::unique_ptr<EpisodeWatcher> watcher;
   };
 
+  Command WaitCommand() {
+    const TraceSpan span("wait for a command");
+    return wire_.WaitCommand(Deadline::After(deadline_s_));
+  }
+  std::span<std::byte> AcquireRecord() {
+    const TraceSpan span("wait for a free record");
+    return wire_.AcquireRecord(Deadline::After(deadline_s_));
+  }
+
   EnvBatch& EnvsOf(const Command& command) { return *simulator_.groups_[command.group]; }
   Group& GroupOf(const Command& command) { return groups_[command.group]; }
   // Global id of the group's first environment.
@@ -84,6 +94,7 @@ class Simulator::Loop {
 
   void Reset(const Command& command) {
     wire_.SetStage("resetting");
+    const TraceSpan span("reset");
     const EpisodeRequest request = EpisodeRequest::Decode(command.payload);
     Stopwatch watch;
     EnvsOf(command).Reset({.mode = request.evaluation ? ResetRequest::Mode::kEval : ResetRequest::Mode::kTrain,
@@ -121,7 +132,10 @@ class Simulator::Loop {
     actions_.resize(expected / sizeof(float));
     std::memcpy(actions_.data(), command.payload.data(), expected);
     Stopwatch watch;
-    EnvsOf(command).Step(actions_.data());
+    {
+      const TraceSpan span("physics");
+      EnvsOf(command).Step(actions_.data());
+    }
     ++GroupOf(command).step;
     Publish(command, watch);
   }
@@ -130,7 +144,7 @@ class Simulator::Loop {
   void Publish(const Command& command, Stopwatch& watch) {
     const float physics_s = watch.Lap();
     wire_.SetStage("waiting for a free record");
-    const std::span<std::byte> record = wire_.AcquireRecord(Deadline::After(deadline_s_));
+    const std::span<std::byte> record = AcquireRecord();
     if (record.empty()) return;  // the learner has asked to stop; the next command says so
     wire_.SetStage("rendering");
     watch.Lap();
@@ -138,7 +152,10 @@ class Simulator::Loop {
     WriteTensors(envs, record);
     const float observe_s = watch.Lap();
     const int first = static_cast<int>(command.group) * simulator_.GroupEnvs();
-    simulator_.images_->Render(envs, first, layout_, record);
+    {
+      const TraceSpan span("render");
+      simulator_.images_->Render(envs, first, layout_, record);
+    }
     RecordHeader& header = Layout::Header(record);
     Group& group = GroupOf(command);
     header.step = group.step;
@@ -153,6 +170,7 @@ class Simulator::Loop {
   }
 
   void WriteTensors(const EnvBatch& envs, std::span<std::byte> record) {
+    const TraceSpan span("observe");
     std::vector<std::byte*> tensors;
     for (size_t i = 0; i < envs.RecordSpecs().size(); ++i) {
       tensors.push_back(record.data() + layout_.Offset(static_cast<int>(i)));
@@ -162,6 +180,7 @@ class Simulator::Loop {
 
   void SaveState(const Command& command) {
     wire_.SetStage("saving state");
+    const TraceSpan span("save state");
     const EnvBatch& envs = EnvsOf(command);
     std::vector<std::byte> state(envs.StateBytes() * static_cast<size_t>(envs.Envs()));
     for (int i = 0; i < envs.Envs(); ++i) {

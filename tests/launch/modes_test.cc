@@ -1,8 +1,10 @@
 // Tests launch/supervisor.cc, launch/learner_role.cc and what they start: modes beside each other, several learners.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "tests/launch/command.h"
@@ -135,6 +137,51 @@ TEST_F(Modes, AnAsynchronousRunReportsItsStaleness) {
   EXPECT_EQ(metrics.at("run/staleness_mean"), 2);
   EXPECT_EQ(metrics.at("run/staleness_max"), 2);
   EXPECT_GT(metrics.at("time/publish_lag_s"), 0);
+}
+
+// Spans of one thread either follow one another or lie one inside the other.
+void ExpectNested(std::vector<std::pair<double, double>> spans) {
+  std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
+    return a.first < b.first || (a.first == b.first && a.second > b.second);
+  });
+  std::vector<double> open;  // ends of the spans around
+  constexpr double kPrinted_us = 0.002;
+  for (const auto& [begin, end] : spans) {
+    while (!open.empty() && open.back() <= begin + kPrinted_us) open.pop_back();
+    if (!open.empty()) {
+      EXPECT_LE(end, open.back() + kPrinted_us);
+    }
+    open.push_back(end);
+  }
+}
+
+TEST_F(Modes, ATraceShowsEveryRoleAndStageWithSpansThatNest) {
+  std::vector<std::string> arguments =
+      TinyRun(folder_ / "run", SameRun(2, 3, {"runtime.mode=async", "runtime.max_staleness=1", "learner.processes=2"}));
+  arguments.insert(arguments.end(), {"--trace", folder_ / "trace.json"});
+  const Ended ended = RunGripstream(arguments);
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const nlohmann::json trace = ReadJson(folder_ / "trace.json");
+  ASSERT_TRUE(trace.is_object());
+  std::set<std::string> names, roles;
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> threads;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "M") {
+      if (event["name"] == "process_name") roles.insert(event["args"]["name"]);
+      continue;
+    }
+    names.insert(event["name"]);
+    const double begin = event["ts"];
+    threads[{event["pid"], event["tid"]}].emplace_back(begin, begin + event["dur"].get<double>());
+  }
+  EXPECT_THAT(roles, testing::UnorderedElementsAre("learner 0", "learner 1", "simulator 0", "simulator 1"));
+  for (const char* name : {"physics", "observe", "render", "wait for a command", "collect", "act", "wait for records",
+                           "update", "minibatch", "wait for the sum of gradients", "checkpoint", "evaluate"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  EXPECT_GE(threads.size(), 6u);  // each learner collects on a thread of its own
+  for (const auto& [thread, spans] : threads) ExpectNested(spans);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/trace"));
 }
 
 class LearnerFaults : public testing::TestWithParam<const char*> {
