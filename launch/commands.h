@@ -51,6 +51,9 @@ struct BenchArguments {
 };
 int BenchCommand(const BenchArguments& arguments);
 
+// Without a configuration, of what the defaults need.
+int DoctorCommand(const std::string& config, const std::vector<std::string>& overrides);
+
 struct KeygenArguments {
   std::string folder;
   std::string simulator;  // name of one more machine; empty: a learner and the simulators beside it

@@ -117,6 +117,13 @@ void AddRender(CLI::App& app, RenderModelOptions& options, Action& action) {
   });
 }
 
+void AddDoctor(CLI::App& app, TrainArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("doctor", "Check this machine, and name what mends it");
+  command->add_option("config", arguments.config, "run configuration (YAML): also check what it needs");
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return DoctorCommand(arguments.config, arguments.overrides); }; });
+}
+
 void AddKeygen(CLI::App& app, KeygenArguments& arguments, Action& action) {
   CLI::App* command =
       app.add_subcommand("keygen", "Make the keys that learner and simulators on several machines need");
@@ -155,7 +162,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.require_subcommand(1);
   app.footer(kExamples);
-  TrainArguments train, describe;
+  TrainArguments train, describe, doctor;
   EvalArguments eval;
   PlayArguments play;
   BenchArguments bench;
@@ -170,6 +177,7 @@ int Main(int argc, char** argv) {
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);
+  AddDoctor(app, doctor, action);
   AddKeygen(app, keygen, action);
   AddSynergies(app, synergies, action);
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();

@@ -143,7 +143,7 @@ class Run {
       if (measured_.rounds == kStallRound) StopSome(herd);
       for (const int peer : living_) learner_->Send(peer, CommandKind::kStep, 0, {});
       if (measured_.rounds == kStallRound) {
-        SleepFor(kStopped_s);
+        WaitForStopped(herd);
         for (const int peer : stopped_) kill(herd.Pid(peer), SIGCONT);
       }
       for (const int peer : living_) {
@@ -161,6 +161,16 @@ class Run {
       stopped_.insert(peer);
     }
     measured_.stopped = static_cast<int>(stopped_.size());
+  }
+
+  // Listens to all while one that is stopped is waited for in vain.
+  void WaitForStopped(const Herd& herd) {
+    if (stopped_.empty()) return;
+    try {
+      learner_->ReceiveRecord(*stopped_.begin(), Deadline::After(kStopped_s));
+      throw InternalError("a record of process " + std::to_string(herd.Pid(*stopped_.begin())) + ", which is stopped");
+    } catch (const PeerLost&) {
+    }
   }
 
   void SendSomeAway() {

@@ -4,6 +4,7 @@
 #include <zmq.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -104,6 +105,37 @@ double TwoMemcpysRate(size_t bytes, size_t targets, double seconds) {
   return (rates[0] + rates[1]) / 2;
 }
 
+// The same two copies as ours, through as many shared slots, with nothing between the threads but a flag per slot: what
+// data that changes cores can reach on this machine.
+double HandOverRate(size_t bytes, double seconds) {
+  constexpr size_t kSlots = 3;
+  std::vector<std::vector<uint8_t>> slots(kSlots, std::vector<uint8_t>(bytes, 1));
+  std::array<std::atomic<bool>, kSlots> full = {};
+  std::atomic<bool> stop = false;
+  const auto wait_until = [&](size_t slot, bool state) {
+    while (full[slot].load(std::memory_order_acquire) != state && !stop) std::this_thread::yield();
+  };
+  std::thread producer([&] {
+    const std::vector<uint8_t> source(bytes, 1);
+    for (size_t slot = 0; !stop; slot = (slot + 1) % kSlots) {
+      wait_until(slot, false);
+      std::memcpy(slots[slot].data(), source.data(), bytes);
+      full[slot].store(true, std::memory_order_release);
+    }
+  });
+  std::vector<uint8_t> target(bytes, 1);
+  size_t slot = 0;
+  const double rate = Rate(seconds, bytes, [&] {
+    wait_until(slot, true);
+    std::memcpy(target.data(), slots[slot].data(), bytes);
+    full[slot].store(false, std::memory_order_release);
+    slot = (slot + 1) % kSlots;
+  });
+  stop = true;
+  producer.join();
+  return rate;
+}
+
 // Messages of `bytes` from a PUSH to a PULL socket, as libzmq's own throughput tools send them.
 double PlainZmqRate(const std::string& transport, size_t bytes, double seconds) {
   void* context = zmq_ctx_new();
@@ -172,6 +204,10 @@ std::vector<BenchRow> BenchWire(double seconds) {
   for (const size_t mebibytes : {1, 4, 16}) rows.push_back(shm_row(mebibytes, 1, "one buffer each"));
   // A small buffer of one's own stays in the core's cache; what one core wrote and another reads cannot.
   rows.push_back(shm_row(1, 4, "4 buffers each in turn"));
+  rows.push_back(Compare(
+      "wire shm, 1 MiB records, against the same copies handed over by a flag", "the two copies and a flag", 0.8,
+      seconds, [&](double s) { return OurRate("shm", kMebibyte, true, s); },
+      [&](double s) { return HandOverRate(kMebibyte, s); }));
   for (const std::string transport : {"ipc", "tcp"}) {
     rows.push_back(Compare(
         "wire zmq over " + transport + ", 1 MiB records", "plain libzmq", 0.9, seconds,
