@@ -184,6 +184,33 @@ TEST_P(Replace, WithoutAReplacementTheMissingAreNamed) {
   EXPECT_THAT(learner_->Stop("done", Deadline::After(5)), IsEmpty());
 }
 
+TEST_P(Replace, SimulatorsJoinTheNextLearnerWhenTheirsIsKilled) {
+  config_.deadline_s = 1;
+  for (int index = 0; index < 3; ++index) {
+    children_.push_back(std::make_unique<Child>(
+        [=, this] {
+          // Whoever rejoins has to try again: a dying learner may still take a connection.
+          for (const Deadline patience = Soon(); !patience.Passed();) {
+            try {
+              Serve(config_, index);
+              return;
+            } catch (const RunError&) {
+            }
+          }
+          throw RunError("no learner came");
+        },
+        false));
+  }
+  Child first([this] {
+    for (Join();;) Step();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  first.Kill();
+  Join();
+  ExpectAllGoOnAndStop();
+  for (const auto& child : children_) EXPECT_EQ(child->ExitCode(5), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, Replace, testing::Values("shm", "zmq_ipc", "zmq_tcp", "zmq_curve", "nccl_double"),
                          [](const auto& transport) { return transport.param; });
 
