@@ -8,7 +8,8 @@
 namespace gripstream {
 
 int DoctorCommand(const std::string& config_path, const std::vector<std::string>& overrides) {
-  const RunConfig config = config_path.empty() ? RunConfig{} : ReadRunConfig(config_path, overrides);
+  RunConfig config;
+  if (!config_path.empty()) config = ReadRunConfig(config_path, overrides);
   int failures = 0;
   for (const Finding& finding : Diagnose(ThisMachine(), config)) {
     const bool failed = finding.verdict == Finding::Verdict::kFailed;
