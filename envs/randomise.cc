@@ -43,6 +43,37 @@ EpisodeSettings DrawSettings(const RandomiseConfig& config, double level, Rng rn
   return s;
 }
 
+std::vector<std::pair<std::string, double>> DescribeLevel(const TaskConfig& task, int level) {
+  const double share = static_cast<double>(level) / task.curriculum.levels;
+  std::vector<std::pair<std::string, double>> out;
+  const auto ramp = [&](const char* name, const std::vector<double>& r) { out.emplace_back(name, RampAt(r, share)); };
+  const auto range = [&](const std::string& name, const std::vector<double>& r) {
+    out.emplace_back(name + ".low", RangeAt(r, share).low);
+    out.emplace_back(name + ".high", RangeAt(r, share).high);
+  };
+  if (task.name == "grasp") {
+    const GraspConfig& g = task.grasp;
+    ramp("spawn_x", g.spawn_x), ramp("spawn_y", g.spawn_y), ramp("spawn_rotation", g.spawn_rotation);
+    ramp("goal_sharpness", g.goal_sharpness), ramp("weight_lift", g.weight_lift), ramp("weight_curl", g.weight_curl);
+    ramp("velocity_inputs", g.velocity_inputs);
+  }
+  const RandomiseConfig& r = task.randomise;
+  ramp("fabric_damping", r.fabric_damping);
+  if (!r.enabled) return out;
+  if (r.physics) {
+    range("robot_friction", r.robot_friction), range("object_friction", r.object_friction);
+    range("stiffness", r.stiffness), range("damping", r.damping);
+    range("joint_friction", r.joint_friction), range("object_mass", r.object_mass);
+  }
+  ramp("push", r.push), ramp("velocity_target", r.velocity_target);
+  ramp("start_position", r.start_position), ramp("start_velocity", r.start_velocity);
+  ramp("position_noise", r.position_noise), ramp("position_bias", r.position_bias);
+  ramp("velocity_noise", r.velocity_noise), ramp("velocity_bias", r.velocity_bias);
+  ramp("object_position_noise", r.object_position_noise), ramp("object_position_bias", r.object_position_bias);
+  ramp("object_rotation_noise", r.object_rotation_noise), ramp("object_rotation_bias", r.object_rotation_bias);
+  return out;
+}
+
 PhysicsDraw DrawPhysics(const RandomiseConfig& config, const RobotBinding& robot, double level, Rng rng) {
   PhysicsDraw draw;
   draw.robot_friction = In(rng, config.robot_friction, level);

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/rng.h"
 #include "envs/action_map.h"
@@ -45,5 +48,8 @@ struct PhysicsDraw {
 };
 
 PhysicsDraw DrawPhysics(const RandomiseConfig& config, const RobotBinding& robot, double level, Rng rng);
+
+// Every ramp of a task at `level` of its curriculum by name, for logs; ranges as name.low and name.high.
+std::vector<std::pair<std::string, double>> DescribeLevel(const TaskConfig& task, int level);
 
 }  // namespace gripstream

@@ -6,6 +6,7 @@
 #include "core/bench.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "envs/bench_env.h"
 #include "envs/bench_physics.h"
 #include "envs/env_batch.h"
 #include "launch/commands.h"
@@ -18,6 +19,10 @@ namespace {
 
 std::vector<BenchRow> Physics(double) {
   return BenchPhysics({});
+}
+
+std::vector<BenchRow> Env(double) {
+  return BenchEnv({});
 }
 
 // The grasping scene with every training object.
@@ -35,10 +40,7 @@ struct Benchmark {
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"physics", Physics},
-    {"render", Render},
-    {"wire", BenchWire},
-    {"control", BenchControl},
+    {"env", Env}, {"physics", Physics}, {"render", Render}, {"wire", BenchWire}, {"control", BenchControl},
 };
 
 std::string Number(double value) {
@@ -93,7 +95,7 @@ int BenchCommand(const BenchArguments& arguments) {
     known = true;
     for (BenchRow& row : benchmark.run(arguments.seconds)) rows.push_back(std::move(row));
   }
-  if (!known) throw InputError("command line", "bench", arguments.what, "physics, render, wire, control or all");
+  if (!known) throw InputError("command line", "bench", arguments.what, "env, physics, render, wire, control or all");
   PrintTable(rows);
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

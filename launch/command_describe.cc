@@ -43,6 +43,19 @@ int DescribeCommand(const std::string& config_path, const std::vector<std::strin
   std::printf("  %-60s %8zu bytes\n", "together", env_bytes);
   PrintCameras(config);
   std::printf("action:\n  %s\n", task.action.ToString().c_str());
+  const auto print_fields = [](const char* tensor, const std::vector<ObservationField>& fields) {
+    std::printf("%s consists of:\n", tensor);
+    int at = 0;
+    for (const ObservationField& field : fields) {
+      std::printf("  %4d..%-4d %-24s %s\n", at, at + field.size, field.name.c_str(), field.unit.c_str());
+      at += field.size;
+    }
+  };
+  print_fields("obs.proprio", task.proprio);
+  print_fields("state", task.state);
+  if (!task.metrics.empty()) std::printf("metrics:");
+  for (const std::string& metric : task.metrics) std::printf(" %s", metric.c_str());
+  if (!task.metrics.empty()) std::printf("\n");
   std::printf("reward terms:");
   for (const std::string& term : task.reward_terms) std::printf(" %s", term.c_str());
   std::printf("\nrecord of one simulator (%d environments): %.3f MB, layout hash %016llx\n", config.sim.envs,

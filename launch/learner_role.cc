@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "envs/randomise.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 
@@ -29,6 +30,17 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.specs = task.record;
   options.action_size = static_cast<int>(task.action.Elements());
   options.reward_terms = task.reward_terms;
+  options.metric_names = task.metrics;
+  const CurriculumConfig& rule = config.task.curriculum;
+  options.curriculum = {.advance = rule.advance,
+                        .levels = rule.levels,
+                        .start = rule.start,
+                        .gate = rule.gate,
+                        .min_steps = rule.min_steps,
+                        .step_down = rule.step_down,
+                        .collapse = rule.collapse};
+  if (config.task.name == "grasp" || config.task.randomise.enabled)
+    options.describe_level = [described = config.task](int level) { return DescribeLevel(described, level); };
   options.object_names = task.object_names;
   options.config_text = ToYaml(config);
   if (!arguments.resume.empty()) options.resume_envs = config.TotalEnvs();

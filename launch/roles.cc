@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "envs/catalogue.h"
+#include "envs/env_batch.h"
 #include "launch/run_folder.h"
 #include "launch/supervisor.h"
 
@@ -37,7 +38,9 @@ TaskDescription DescribeTask(const RunConfig& config) {
   options.sim.render_threads = options.physics.threads = 1;
   options.sim.reserve_bytes_per_env = 0;
   const Simulator simulator(options);
-  return {simulator.RecordSpecs(), simulator.ActionSpec(), simulator.RewardTerms(), simulator.ObjectNames()};
+  return {
+      simulator.RecordSpecs(),           simulator.ActionSpec(),          simulator.RewardTerms(), simulator.Metrics(),
+      simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(), simulator.ObjectNames()};
 }
 
 WireConfig WireOf(const RunConfig& config, int rank) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/tensor_spec.h"
+#include "envs/task.h"
 #include "launch/run_config.h"
 #include "sim_server/role.h"
 #include "wire/transport.h"
@@ -15,7 +16,8 @@ namespace gripstream {
 struct TaskDescription {
   std::vector<TensorSpec> record;
   TensorSpec action;
-  std::vector<std::string> reward_terms;
+  std::vector<std::string> reward_terms, metrics;
+  std::vector<ObservationField> proprio, state;
   std::vector<std::string> object_names;  // by catalogue id
 };
 

@@ -71,6 +71,22 @@ void CheckSchedule(const RunConfig& config, const std::string& name) {
   }
 }
 
+void CheckCurriculum(const RunConfig& config, const std::string& name) {
+  const CurriculumConfig& curriculum = config.task.curriculum;
+  if (curriculum.start > curriculum.levels) {
+    throw InputError(name, "task.curriculum.start", std::to_string(curriculum.start),
+                     "at most task.curriculum.levels = " + std::to_string(curriculum.levels));
+  }
+  if (!curriculum.advance) return;
+  if (config.task.name != "grasp")
+    throw InputError(name, "task.curriculum.advance", "true", "task.name grasp, whose metric in_region is the gate's");
+  // The level goes out between two iterations, when no simulator is at work.
+  if (config.runtime.mode != "lockstep" && config.runtime.mode != "double_buffered") {
+    throw InputError(name, "task.curriculum.advance", "true",
+                     "runtime.mode lockstep or double_buffered, not " + config.runtime.mode);
+  }
+}
+
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
@@ -80,6 +96,7 @@ RunConfig Check(const ConfigFile& file) {
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
   CheckSchedule(config, file.Name());
+  CheckCurriculum(config, file.Name());
   return config;
 }
 

@@ -59,6 +59,16 @@ void Fleet::Reset(const EpisodeRequest& request, uint64_t policy_version) {
   }
 }
 
+void Fleet::SetCurriculumLevel(int level) {
+  const int32_t payload = level;
+  for (int group = 0; group < Groups(); ++group) {
+    for (size_t i = 0; i < wire_.Peers().size(); ++i) {
+      wire_.Send(static_cast<int>(i), CommandKind::kSetLevel, 0, std::as_bytes(std::span(&payload, 1)),
+                 static_cast<uint32_t>(group));
+    }
+  }
+}
+
 void Fleet::SendRows(CommandKind kind, int group, uint64_t policy_version, std::span<const std::byte> payload,
                      size_t row_bytes) {
   commanded_s_[static_cast<size_t>(group)] = Now();

@@ -56,6 +56,8 @@ class Fleet {
   // Commands to all simulators for all groups; each is answered by one record per simulator and group.
   void Reset(const EpisodeRequest& request, uint64_t policy_version);
   void LoadStates(const std::vector<std::byte>& states, uint64_t policy_version);
+  // For episodes that begin from now on. Not answered; between steps only.
+  void SetCurriculumLevel(int level);
   // The same for one group. `action` is of all environments, [N, A] float32, contiguous; the group's rows are sent.
   void Step(int group, const torch::Tensor& action, uint64_t policy_version);
   // Waits for the group's record from every simulator and copies them into row t. Records come in the order of the

@@ -6,11 +6,14 @@
 
 namespace gripstream {
 
-EpisodeStatistics::EpisodeStatistics(int envs, std::vector<std::string> reward_terms)
+EpisodeStatistics::EpisodeStatistics(int envs, std::vector<std::string> reward_terms,
+                                     std::vector<std::string> metric_names)
     : reward_terms_(std::move(reward_terms)),
+      metric_names_(std::move(metric_names)),
       running_return_(static_cast<size_t>(envs)),
       running_length_(static_cast<size_t>(envs)),
-      term_means_(reward_terms_.size()) {}
+      term_means_(reward_terms_.size()),
+      metric_means_(metric_names_.size()) {}
 
 void EpisodeStatistics::ForgetRunning() {
   std::fill(running_return_.begin(), running_return_.end(), 0.0);
@@ -40,26 +43,43 @@ void EpisodeStatistics::TakeStep(const RolloutStore& store, int t) {
   }
 }
 
-// Counts become those of all learners, the terms' means those over all environments.
+// Counts become those of all learners, the means those over all environments.
 void EpisodeStatistics::AddUp(const LearnerGroup& group) {
   if (group.Size() == 1) return;
   std::vector<double> numbers = {double(episodes_), double(successes_), double(timeouts_),
                                  double(faults_),   return_sum_,        length_sum_};
   numbers.insert(numbers.end(), term_means_.begin(), term_means_.end());
+  numbers.insert(numbers.end(), metric_means_.begin(), metric_means_.end());
   group.SumUp(at::from_blob(numbers.data(), {static_cast<int64_t>(numbers.size())}, torch::kFloat64),
               "episode statistics");
   episodes_ = static_cast<int>(numbers[0]), successes_ = static_cast<int>(numbers[1]);
   timeouts_ = static_cast<int>(numbers[2]), faults_ = static_cast<int>(numbers[3]);
   return_sum_ = numbers[4], length_sum_ = numbers[5];
-  for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = numbers[6 + i] / group.Size();
+  const size_t terms = term_means_.size();
+  for (size_t i = 0; i < terms; ++i) term_means_[i] = numbers[6 + i] / group.Size();
+  for (size_t i = 0; i < metric_means_.size(); ++i) metric_means_[i] = numbers[6 + terms + i] / group.Size();
+}
+
+// Per component, over steps and environments.
+void EpisodeStatistics::TakeMeans(const RolloutStore& store, const std::string& tensor, std::vector<double>& means) {
+  if (means.empty()) return;
+  const torch::Tensor mean = store.AfterAction(tensor).mean({0, 1}).to(torch::kFloat64);
+  for (size_t i = 0; i < means.size(); ++i) means[i] = mean.const_data_ptr<double>()[i];
+}
+
+double EpisodeStatistics::MetricMean(const std::string& name) const {
+  for (size_t i = 0; i < metric_names_.size(); ++i) {
+    if (metric_names_[i] == name) return metric_means_[i];
+  }
+  return 0;
 }
 
 void EpisodeStatistics::TakeRollout(const RolloutStore& store, const LearnerGroup& group) {
   episodes_ = successes_ = timeouts_ = faults_ = 0;
   return_sum_ = length_sum_ = 0;
   for (int t = 1; t <= store.Horizon(); ++t) TakeStep(store, t);
-  const torch::Tensor terms = store.AfterAction("reward_terms").mean({0, 1}).to(torch::kFloat64);
-  for (size_t i = 0; i < term_means_.size(); ++i) term_means_[i] = terms.const_data_ptr<double>()[i];
+  TakeMeans(store, "reward_terms", term_means_);
+  TakeMeans(store, "metrics", metric_means_);
   AddUp(group);
   if (episodes_ == 0) return;  // long episodes: the last known figures stay
   any_ended_ = true;
@@ -76,6 +96,8 @@ Metrics EpisodeStatistics::AsMetrics() const {
                      {"episode/timeouts", static_cast<double>(timeouts_)},
                      {"episode/faults", static_cast<double>(faults_)}};
   for (size_t i = 0; i < reward_terms_.size(); ++i) metrics.emplace_back("reward/" + reward_terms_[i], term_means_[i]);
+  for (size_t i = 0; i < metric_names_.size(); ++i)
+    metrics.emplace_back("metric/" + metric_names_[i], metric_means_[i]);
   return metrics;
 }
 

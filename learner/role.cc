@@ -36,6 +36,8 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const Learne
   std::filesystem::create_directories(folder);
   const std::string stem = (folder / std::filesystem::path(options.checkpoint).stem()).string();
   const EvaluationPlan plan{options.eval, options.specs, stem + ".png"};
+  const RunCounters counters = CountersOf(checkpoint, options.checkpoint);
+  if (counters.curriculum_level >= 0) fleet.SetCurriculumLevel(counters.curriculum_level);
   RunResults results;
   results.status = "evaluated";
   results.iterations = checkpoint.Counter("iteration", options.checkpoint);

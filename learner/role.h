@@ -9,11 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tensor_spec.h"
 #include "learner/config.h"
+#include "learner/curriculum_gate.h"
 #include "learner/group.h"
 #include "learner/train_config.h"
 #include "policies/config.h"
@@ -39,7 +42,10 @@ struct LearnerRoleOptions {
   double patience_s = 900;
   std::vector<TensorSpec> specs;  // of the record, images included
   int action_size = 0;
-  std::vector<std::string> reward_terms;
+  std::vector<std::string> reward_terms, metric_names;
+  CurriculumRule curriculum;  // judged by the metric "in_region"
+  // What a level means, for the log; empty: nothing to say.
+  std::function<std::vector<std::pair<std::string, double>>(int level)> describe_level;
   std::vector<std::string> object_names;  // by catalogue id, for the per-object table
   std::string config_text;                // resolved; goes into every checkpoint
   std::string checkpoint;                 // to resume or evaluate; empty: a new run

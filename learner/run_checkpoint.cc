@@ -34,6 +34,8 @@ Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& 
                          {"env_steps", counters.env_steps},
                          {"wall_microseconds", ToMillionths(counters.wall_s)},
                          {"best_success_ppm", ToMillionths(counters.best_success)},
+                         {"curriculum_level", counters.curriculum_level},
+                         {"curriculum_steps", counters.curriculum_steps},
                          {"at_start_episodes", counters.at_start.episodes},
                          {"at_start_successes", counters.at_start.successes}};
   checkpoint.texts = {{"config", options.config_text}, {"seed", std::to_string(options.seed)}};
@@ -59,6 +61,10 @@ RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path) {
   counters.env_steps = checkpoint.Counter("env_steps", path);
   counters.wall_s = fraction("wall_microseconds");
   counters.best_success = fraction("best_success_ppm");
+  if (checkpoint.counters.contains("curriculum_level")) {
+    counters.curriculum_level = static_cast<int>(checkpoint.Counter("curriculum_level", path));
+    counters.curriculum_steps = checkpoint.Counter("curriculum_steps", path);
+  }
   counters.at_start.episodes = static_cast<int>(checkpoint.Counter("at_start_episodes", path));
   counters.at_start.successes = static_cast<int>(checkpoint.Counter("at_start_successes", path));
   return counters;

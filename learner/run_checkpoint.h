@@ -24,6 +24,8 @@ struct RunCounters {
   int64_t env_steps = 0;
   double wall_s = 0;
   double best_success = -1;
+  int curriculum_level = -1;  // -1: from before there was a curriculum
+  int64_t curriculum_steps = 0;
   EvaluationResult at_start;  // of the untrained policy; no episodes: not evaluated
 };
 

@@ -47,7 +47,8 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       fleet_(wire, options.patience_s),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
       ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group),
-      episodes_(fleet_.Envs(), options.reward_terms),
+      episodes_(fleet_.Envs(), options.reward_terms, options.metric_names),
+      gate_(options.curriculum),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
       evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
@@ -180,10 +181,25 @@ bool TrainingRun::Iterate() {
   ++iteration_;
   times.update_s = update.seconds;
   times.total_s = SecondsSince(start);
+  AdvanceCurriculum();
   good_iterations_ = episodes_.SuccessRate() >= options_.train.stop_success ? good_iterations_ + 1 : 0;
   LogIteration(update, times, staleness);
   ShowProgress(times);
   return true;
+}
+
+void TrainingRun::AdvanceCurriculum() {
+  if (!gate_.Take(episodes_.MetricMean("in_region"), options_.ppo.horizon)) return;
+  fleet_.SetCurriculumLevel(gate_.Level());
+  LogInfo("curriculum level ", gate_.Level(), " from iteration ", iteration_);
+}
+
+Metrics TrainingRun::CurriculumMetrics() const {
+  if (!options_.describe_level) return {};
+  Metrics metrics = {{"curriculum/level", static_cast<double>(gate_.Level())}};
+  for (const auto& [name, value] : options_.describe_level(gate_.Level()))
+    metrics.emplace_back("curriculum/" + name, value);
+  return metrics;
 }
 
 void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness) {
@@ -195,6 +211,7 @@ void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& t
   Append(metrics, episodes_.AsMetrics());
   Append(metrics, AsMetrics(update));
   Append(metrics, times.AsMetrics());
+  Append(metrics, CurriculumMetrics());
   if (metrics_) metrics_->Write(iteration_, metrics);
 }
 
@@ -243,6 +260,8 @@ void TrainingRun::SaveCheckpoint() {
                              .env_steps = EnvSteps(),
                              .wall_s = WallSeconds(),
                              .best_success = best_success_,
+                             .curriculum_level = gate_.Level(),
+                             .curriculum_steps = gate_.StepsSinceChange(),
                              .at_start = results_.at_start};
   const Checkpoint checkpoint = MakeCheckpoint(options_, counters, policy_, ppo_, at::cat(states));
   try {
@@ -263,6 +282,7 @@ void TrainingRun::Resume() {
   iteration_ = saved_iteration_ = counters.iteration;
   wall_before_s_ = counters.wall_s;
   best_success_ = counters.best_success;
+  if (counters.curriculum_level >= 0) gate_.Restore(counters.curriculum_level, counters.curriculum_steps);
   results_.at_start = counters.at_start;
   CollectTimes ignored;
   fleet_.LoadStates(EnvStatesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs()),

@@ -42,6 +42,8 @@ class TrainingRun {
   int64_t NextStandstill() const;
   void StopCollection();
   void LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness);
+  void AdvanceCurriculum();
+  Metrics CurriculumMetrics() const;
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
   void FinishResults();
@@ -61,6 +63,7 @@ class TrainingRun {
   Ppo ppo_;
   std::unique_ptr<RolloutSource> source_;  // uses fleet_ and policy_
   EpisodeStatistics episodes_;
+  CurriculumGate gate_;
   std::optional<MetricsWriter> metrics_;
   ProgressLine progress_;
   CheckpointFolder checkpoints_;

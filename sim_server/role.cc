@@ -63,6 +63,9 @@ class Simulator::Loop {
         case CommandKind::kLoadState:
           LoadState(command);
           break;
+        case CommandKind::kSetLevel:
+          SetLevel(command);
+          break;
         case CommandKind::kStop:
           return;
       }
@@ -178,6 +181,14 @@ class Simulator::Loop {
     envs.Write(tensors);
   }
 
+  // Answered by nothing.
+  void SetLevel(const Command& command) {
+    int32_t level;
+    if (command.payload.size() != sizeof(level)) throw RunError("curriculum level of another size than expected");
+    std::memcpy(&level, command.payload.data(), sizeof(level));
+    EnvsOf(command).SetCurriculumLevel(level);
+  }
+
   void SaveState(const Command& command) {
     wire_.SetStage("saving state");
     const TraceSpan span("save state");
@@ -244,6 +255,14 @@ const TensorSpec& Simulator::ActionSpec() const {
 }
 const std::vector<std::string>& Simulator::RewardTerms() const {
   return groups_.front()->RewardTerms();
+}
+
+std::vector<std::string> Simulator::Metrics() const {
+  return groups_.front()->Metrics();
+}
+
+const EnvBatch& Simulator::Envs(int group) const {
+  return *groups_[static_cast<size_t>(group)];
 }
 
 std::vector<std::string> Simulator::ObjectNames() const {

@@ -45,7 +45,9 @@ class Simulator {
   std::vector<TensorSpec> RecordSpecs() const;
   const TensorSpec& ActionSpec() const;
   const std::vector<std::string>& RewardTerms() const;
+  std::vector<std::string> Metrics() const;      // of the record's "metrics"
   std::vector<std::string> ObjectNames() const;  // by the record's "object_id"
+  const EnvBatch& Envs(int group) const;
   uint32_t EnvBegin() const { return env_begin_; }
   int Envs() const { return options_.sim.envs; }
   int Groups() const { return options_.groups; }

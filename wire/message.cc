@@ -44,6 +44,8 @@ const char* NameOf(CommandKind kind) {
       return "load state";
     case CommandKind::kStop:
       return "stop";
+    case CommandKind::kSetLevel:
+      return "set curriculum level";
   }
   return "unknown";
 }
