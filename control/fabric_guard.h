@@ -72,33 +72,54 @@ GS_HOST_DEVICE inline double SphereTravel(const FabricModel& model, int i, const
   return sum;
 }
 
-// A bit per sphere whose braking from (q, qd) is not known to be clear of the boxes.
+// One step of braking every joint; adds what each travels to `travelled`.
+GS_HOST_DEVICE inline void BrakeStep(const FabricModel& model, double* q, double* qd, double* travelled) {
+  const double dt = model.dt_s;
+  for (int j = 0; j < model.joints; ++j) {
+    const double a = Braking(qd[j], model.acceleration[j], dt);
+    const double way = dt * qd[j] + 0.5 * dt * dt * a;
+    q[j] += way;
+    qd[j] += dt * a;
+    travelled[j] += std::abs(way);
+  }
+}
+
+// Whether every sphere of `spheres` has more room than the joints' travel can take from it.
+GS_HOST_DEVICE inline bool HaveRoom(const FabricModel& model, uint64_t spheres, const double* room,
+                                    const double* travel) {
+  for (int i = 0; i < model.spheres; ++i) {
+    if ((spheres >> i & 1) != 0 && room[i] <= SphereTravel(model, i, travel)) return false;
+  }
+  return true;
+}
+
+// A bit per sphere whose braking from (q, qd) is not known to be clear of the boxes. Postures on the way are looked at
+// only where the room found at the last one could have been used up.
 GS_HOST_DEVICE inline uint64_t UnsafeSpheres(const FabricModel& model, uint64_t watched, const double* margin,
                                              const double* q0, const double* qd0, FabricPose* pose) {
-  const double dt = model.dt_s;
   const int n = model.joints;
-  double q[kMaxFabricJoints], qd[kMaxFabricJoints], travel[kMaxFabricJoints];
+  double q[kMaxFabricJoints], qd[kMaxFabricJoints], travel[kMaxFabricJoints], room[kMaxFabricSpheres];
   for (int j = 0; j < n; ++j) q[j] = q0[j], qd[j] = qd0[j];
   for (int posture = 0; posture < kMaxBrakingPostures; ++posture) {
-    for (int j = 0; j < n; ++j) travel[j] = StopTravel(qd[j], model.acceleration[j], dt);
+    for (int j = 0; j < n; ++j) travel[j] = StopTravel(qd[j], model.acceleration[j], model.dt_s);
     FabricPoses(model, q, pose);
     uint64_t open = 0, hit = 0;
     for (int i = 0; i < model.spheres; ++i) {
       if ((watched >> i & 1) == 0) continue;
       const FabricSphere& sphere = model.sphere[i];
       const Vec3 c = pose[sphere.link].origin + pose[sphere.link].rotation * sphere.offset;
-      const double room = NearestBox(model, c, sphere.radius, model.engage) - margin[i];
-      if (room <= 0) hit |= uint64_t{1} << i;
-      if (room < SphereTravel(model, i, travel)) open |= uint64_t{1} << i;
+      room[i] = NearestBox(model, c, sphere.radius, model.engage) - margin[i];
+      if (room[i] <= 0) hit |= uint64_t{1} << i;
+      if (room[i] < SphereTravel(model, i, travel)) open |= uint64_t{1} << i;
     }
     if (hit != 0) return hit;
     if (open == 0) return 0;
     watched = open;
-    for (int j = 0; j < n; ++j) {
-      const double a = Braking(qd[j], model.acceleration[j], dt);
-      q[j] += dt * qd[j] + 0.5 * dt * dt * a;
-      qd[j] += dt * a;
-    }
+    for (int j = 0; j < n; ++j) travel[j] = 0;
+    int steps = 0;
+    do {
+      BrakeStep(model, q, qd, travel);
+    } while (++steps < kMaxBrakingPostures && HaveRoom(model, watched, room, travel));
   }
   return watched;
 }

@@ -269,14 +269,23 @@ GS_HOST_DEVICE inline void FactorMetric(double (*m)[kMaxFabricJoints], int n) {
   }
 }
 
-GS_HOST_DEVICE inline void SolveFactored(const double (*l)[kMaxFabricJoints], int n, double* x) {
+// Solves for two right sides at once.
+GS_HOST_DEVICE inline void SolveFactored(const double (*l)[kMaxFabricJoints], int n, double* x, double* y) {
   for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < i; ++k) x[i] -= l[i][k] * x[k];
-    x[i] *= l[i][i];
+    double sum_x = x[i], sum_y = y[i];
+    for (int k = 0; k < i; ++k) {
+      sum_x -= l[i][k] * x[k];
+      sum_y -= l[i][k] * y[k];
+    }
+    x[i] = sum_x * l[i][i];
+    y[i] = sum_y * l[i][i];
   }
   for (int i = n; i-- > 0;) {
-    x[i] *= l[i][i];
-    for (int k = 0; k < i; ++k) x[k] -= l[i][k] * x[i];
+    const double at_x = x[i] *= l[i][i], at_y = y[i] *= l[i][i];
+    for (int k = 0; k < i; ++k) {
+      x[k] -= l[i][k] * at_x;
+      y[k] -= l[i][k] * at_y;
+    }
   }
 }
 
@@ -284,8 +293,7 @@ GS_HOST_DEVICE inline void SolveFactored(const double (*l)[kMaxFabricJoints], in
 GS_HOST_DEVICE inline void SolveFabric(const FabricModel& model, double damping, const double* qd, FabricWork& work) {
   const int n = model.joints;
   FactorMetric(work.metric, n);
-  SolveFactored(work.metric, n, work.geometric);
-  SolveFactored(work.metric, n, work.forcing);
+  SolveFactored(work.metric, n, work.geometric, work.forcing);
   double along = 0, square = 1e-6;
   for (int j = 0; j < n; ++j) {
     along -= qd[j] * work.geometric[j];
