@@ -11,7 +11,6 @@ namespace gripstream {
 namespace {
 
 constexpr int kShippedBackgrounds = 16;
-constexpr int kBlock = 256;  // pixels that are coloured at a time, planes side by side
 
 template <class T>
 void CheckRange(const std::string& key, const std::vector<T>& range) {
@@ -28,34 +27,16 @@ bool Chance(Rng& rng, double probability) {
   return rng.Uniform() < static_cast<float>(probability);
 }
 
-std::vector<uint8_t> BackgroundOf(const mjModel& model, const std::vector<std::string>& names) {
-  std::vector<uint8_t> is_background(static_cast<size_t>(model.ngeom));
-  for (int i = 0; i < model.ngeom; ++i) is_background[static_cast<size_t>(i)] = model.geom_type[i] == mjGEOM_PLANE;
+// 1 for what counts as background, from "nothing", which is -1, on.
+std::vector<float> BackgroundOf(const mjModel& model, const std::vector<std::string>& names) {
+  std::vector<float> is_background = {1};
+  for (int i = 0; i < model.ngeom; ++i) is_background.push_back(model.geom_type[i] == mjGEOM_PLANE ? 1.0f : 0.0f);
   for (const std::string& name : names) {
     const int id = mj_name2id(&model, mjOBJ_GEOM, name.c_str());
     if (id < 0) throw InputError(ModelName(model), "render.augment.background_geoms", name, "one of its geoms");
-    is_background[static_cast<size_t>(id)] = 1;
+    is_background[static_cast<size_t>(id) + 1] = 1;
   }
   return is_background;
-}
-
-void ChangeBlock(uint8_t* rgb, int count, const augment::ColourChange& change) {
-  float r[kBlock], g[kBlock], b[kBlock];
-  constexpr float kToUnit = 1.0f / 255;
-  for (int i = 0; i < count; ++i) {
-    r[i] = kToUnit * static_cast<float>(rgb[3 * i]);
-    g[i] = kToUnit * static_cast<float>(rgb[3 * i + 1]);
-    b[i] = kToUnit * static_cast<float>(rgb[3 * i + 2]);
-  }
-  for (int i = 0; i < count; ++i) {
-    const augment::Rgb changed = augment::Change({r[i], g[i], b[i]}, change);
-    r[i] = changed.r, g[i] = changed.g, b[i] = changed.b;
-  }
-  for (int i = 0; i < count; ++i) {
-    rgb[3 * i] = static_cast<uint8_t>(255 * r[i] + 0.5f);
-    rgb[3 * i + 1] = static_cast<uint8_t>(255 * g[i] + 0.5f);
-    rgb[3 * i + 2] = static_cast<uint8_t>(255 * b[i] + 0.5f);
-  }
 }
 
 // A direction of any angle: points of a square until one lies in its circle.
@@ -69,34 +50,67 @@ void DrawDirection(Rng& rng, float* x, float* y) {
   *x /= length, *y /= length;
 }
 
-augment::Blur DrawBlur(Rng& rng, const std::vector<int>& kernel) {
-  augment::Blur blur = {};
+// Adds a tap; one at the place of the last adds to its weight.
+void AddTap(int dx, int dy, int weight, AugmentJob::Blur* blur) {
+  const int last = blur->taps - 1;
+  if (last >= 0 && blur->dx[last] == dx && blur->dy[last] == dy) {
+    blur->weight[last] += weight;
+    return;
+  }
+  blur->dx[blur->taps] = dx, blur->dy[blur->taps] = dy, blur->weight[blur->taps] = weight;
+  ++blur->taps;
+}
+
+AugmentJob::Blur BlurOf(Rng& rng, const std::vector<int>& kernel) {
+  AugmentJob::Blur blur = {};
   // Odd lengths from the first to the second.
   const int least = kernel[0] | 1, choices = std::max(0, kernel[1] - least) / 2 + 1;
-  blur.taps = least + 2 * static_cast<int>(rng.Below(static_cast<uint32_t>(choices)));
+  const int length = least + 2 * static_cast<int>(rng.Below(static_cast<uint32_t>(choices)));
   float ux, uy;
   DrawDirection(rng, &ux, &uy);
   const float lean = rng.Uniform(-1, 1);  // -1: all weight grows from the end, 1: from the start
-  for (int i = 0; i < blur.taps; ++i) {
-    const int from_middle = i - blur.taps / 2;
-    blur.dx[i] = static_cast<int>(std::rint(static_cast<float>(from_middle) * ux));
-    blur.dy[i] = static_cast<int>(std::rint(static_cast<float>(from_middle) * uy));
-    const float along = blur.taps > 1 ? 2.0f * static_cast<float>(from_middle) / static_cast<float>(blur.taps - 1) : 0;
-    blur.weight[i] = (1 + lean * along) / static_cast<float>(blur.taps);
+  float sum = 0;
+  int given = 0;  // of kBlurUnit: what rounding takes from one tap it gives to the next
+  for (int i = 0; i < length; ++i) {
+    const float from_middle = static_cast<float>(i - length / 2);
+    const float along = length > 1 ? 2 * from_middle / static_cast<float>(length - 1) : 0;
+    sum += (1 + lean * along) / static_cast<float>(length);
+    const int until_here = i + 1 < length ? static_cast<int>(std::rint(kBlurUnit * sum)) : kBlurUnit;
+    AddTap(static_cast<int>(std::rint(from_middle * ux)), static_cast<int>(std::rint(from_middle * uy)),
+           until_here - given, &blur);
+    given = until_here;
   }
   return blur;
 }
 
 }  // namespace
 
+AugmentJob::Colours ColoursOf(float brightness, float contrast, float saturation, float hue) {
+  AugmentJob::Colours by = {};
+  by.change = true;
+  by.brightness = brightness / 255;
+  by.contrast = contrast, by.contrast_shift = 0.5f - 0.5f * contrast;
+  by.saturation = saturation;
+  const float grey = 1 - saturation;
+  by.red = grey * 0.299f, by.green = grey * 0.587f, by.blue = grey * 0.114f;
+  for (int c = 0; c < 3; ++c) {
+    const float offset = static_cast<float>(5 - 2 * c) + 6 * hue;
+    by.hue[c] = offset - 6 * std::floor(offset / 6) - 5;
+  }
+  return by;
+}
+
 Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const mjModel* const> models, int width,
-                     int height, int threads, TextureLibrary* library)
+                     int height, int threads, TextureLibrary* library, const RenderKernels& kernels)
     : config_(config),
       background_stream_(seed, "augment_background"),
       colour_stream_(seed, "augment_colour"),
       blur_stream_(seed, "augment_blur"),
+      kernels_(kernels),
       width_(width),
       height_(height),
+      border_px_((config.blur_kernel_px[1] | 1) / 2),
+      padded_stride_(int64_t{3} * (width + 2 * border_px_)),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
   CheckRange("brightness", config.brightness);
@@ -108,7 +122,10 @@ Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const
                          library);
   }
   for (const mjModel* model : models) is_background_[model] = BackgroundOf(*model, config.background_geoms);
-  for (int i = 0; i < threads; ++i) workspaces_[i].rgb.resize(size_t{3} * width * height);
+  for (int i = 0; i < threads; ++i) {
+    workspaces_[i].columns.resize(static_cast<size_t>(width + kAugmentStrip));
+    workspaces_[i].padded.resize(static_cast<size_t>(padded_stride_ * (height + 2 * border_px_) + kAugmentStrip_bytes));
+  }
 }
 
 void Augmenter::Apply(ImageTarget<uint8_t> rgb, ImageTarget<int32_t> segmentation,
@@ -119,52 +136,46 @@ void Augmenter::Apply(ImageTarget<uint8_t> rgb, ImageTarget<int32_t> segmentatio
     int mine = 0;  // at most as many bodies run as there are workspaces
     while (workspaces_[mine].taken.test_and_set(std::memory_order_acquire)) mine = (mine + 1) % parallel_.Threads();
     for (int i = begin; i < end; ++i) {
-      uint8_t* image = rgb.Image(i, 3 * pixels);
-      if (NeedsSegmentation()) ReplaceBackground(moments[i], segmentation.Image(i, pixels), image);
-      ChangeColours(moments[i], image);
-      BlurMotion(moments[i], image, workspaces_[mine]);
+      Workspace& own = workspaces_[mine];
+      const AugmentCanvas canvas = {rgb.Image(i, 3 * pixels), segmentation.Image(i, pixels),
+                                    own.columns.data(),       own.padded.data(),
+                                    padded_stride_,           border_px_};
+      kernels_.augment(JobOf(moments[i]), canvas);
     }
     workspaces_[mine].taken.clear(std::memory_order_release);
   });
 }
 
-void Augmenter::ReplaceBackground(const AugmentMoment& moment, const int32_t* segmentation, uint8_t* rgb) const {
-  Rng rng = background_stream_.At(moment.env_id, moment.episode);
-  if (!Chance(rng, config_.background_probability)) return;
-  const TextureView& picture = *(*backgrounds_)[rng.Below(static_cast<uint32_t>(backgrounds_->Size()))];
-  const std::vector<uint8_t>& is_background = is_background_.at(moment.model);
-  for (int y = 0; y < height_; ++y) {
-    for (int x = 0; x < width_; ++x, ++segmentation, rgb += 3) {
-      if (*segmentation >= 0 && !is_background[static_cast<size_t>(*segmentation)]) continue;
-      const uint32_t texel = augment::Stretched(picture.levels[0], x, y, width_, height_);
-      for (int c = 0; c < 3; ++c) rgb[c] = static_cast<uint8_t>(texel >> (8 * c));
-    }
-  }
+AugmentJob Augmenter::JobOf(const AugmentMoment& moment) const {
+  AugmentJob job = {};
+  job.width = width_, job.height = height_;
+  if (NeedsSegmentation()) DrawBackground(moment, &job);
+  DrawColours(moment, &job);
+  DrawBlur(moment, &job);
+  return job;
 }
 
-void Augmenter::ChangeColours(const AugmentMoment& moment, uint8_t* rgb) const {
+void Augmenter::DrawBackground(const AugmentMoment& moment, AugmentJob* job) const {
+  Rng rng = background_stream_.At(moment.env_id, moment.episode);
+  if (!Chance(rng, config_.background_probability)) return;
+  const TextureLevel& picture = (*backgrounds_)[rng.Below(static_cast<uint32_t>(backgrounds_->Size()))]->levels[0];
+  job->texels = picture.texels;
+  job->texel_columns = picture.width, job->texel_rows = picture.height;
+  job->is_background = is_background_.at(moment.model).data() + 1;
+}
+
+void Augmenter::DrawColours(const AugmentMoment& moment, AugmentJob* job) const {
   Rng rng = colour_stream_.At(moment.env_id, moment.episode);
   if (!Chance(rng, config_.colour_probability)) return;
   const float hue = static_cast<float>(config_.hue);
-  augment::ColourChange change;
-  change.brightness = Between(rng, config_.brightness);
-  change.contrast = Between(rng, config_.contrast);
-  change.saturation = Between(rng, config_.saturation);
-  change.hue = rng.Uniform(-hue, hue);
-  const int pixels = width_ * height_;
-  for (int i = 0; i < pixels; i += kBlock) ChangeBlock(rgb + 3 * i, std::min(kBlock, pixels - i), change);
+  const float brightness = Between(rng, config_.brightness), contrast = Between(rng, config_.contrast);
+  const float saturation = Between(rng, config_.saturation);
+  job->colours = ColoursOf(brightness, contrast, saturation, rng.Uniform(-hue, hue));
 }
 
-void Augmenter::BlurMotion(const AugmentMoment& moment, uint8_t* rgb, Workspace& workspace) const {
+void Augmenter::DrawBlur(const AugmentMoment& moment, AugmentJob* job) const {
   Rng rng = blur_stream_.At(moment.env_id, MixBits(moment.episode) ^ MixBits(~uint64_t{moment.step}));
-  if (!Chance(rng, config_.blur_probability)) return;
-  const augment::Blur blur = DrawBlur(rng, config_.blur_kernel_px);
-  std::copy_n(rgb, workspace.rgb.size(), workspace.rgb.begin());
-  for (int y = 0; y < height_; ++y) {
-    for (int x = 0; x < width_; ++x) {
-      for (int c = 0; c < 3; ++c) *rgb++ = augment::Blurred(workspace.rgb.data(), width_, height_, x, y, c, blur);
-    }
-  }
+  if (Chance(rng, config_.blur_probability)) job->blur = BlurOf(rng, config_.blur_kernel_px);
 }
 
 }  // namespace gripstream

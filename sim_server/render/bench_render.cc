@@ -252,6 +252,7 @@ class Bench {
     Bench inner(models, options);
     inner.AddStereo();
     rows_.push_back(inner.rows_.back());
+    for (const BenchRow& row : AugmentRows(options, models, inner.scenes_.Views())) rows_.push_back(row);
   }
 
   void AddStereo() {

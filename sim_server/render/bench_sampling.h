@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/bench.h"
 #include "sim_server/render/bench_render.h"
+#include "sim_server/render/scene_view.h"
 
 namespace gripstream {
 
@@ -30,8 +32,10 @@ BenchRow RowOf(const std::string& name, const Pair& pair, const std::string& pee
                const std::string& unit = "images/s");
 BenchRow NotMeasured(const std::string& name, const std::string& peer_name, double goal, const std::string& why);
 
-// The rows of bench_noise.cc and bench_curves.cc.
+// The rows of bench_noise.cc, bench_curves.cc and bench_augment.cc.
 std::vector<BenchRow> NoiseRows(const RenderBenchOptions& options);
 std::vector<BenchRow> CurveRows(const RenderBenchOptions& options);
+std::vector<BenchRow> AugmentRows(const RenderBenchOptions& options, std::span<const mjModel* const> models,
+                                  std::span<const SceneView> views);
 
 }  // namespace gripstream

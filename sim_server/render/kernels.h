@@ -64,9 +64,11 @@ struct Canvas {
   int32_t* layer_order;  // [geoms]
 };
 
-struct ShadeJob;     // shade.h
-struct NoiseJob;     // noise_job.h
-struct NoiseCanvas;  // the same
+struct ShadeJob;       // shade.h
+struct NoiseJob;       // noise_job.h
+struct NoiseCanvas;    // the same
+struct AugmentJob;     // augment_job.h
+struct AugmentCanvas;  // the same
 
 struct RenderKernels {
   const char* name;
@@ -77,6 +79,8 @@ struct RenderKernels {
   void (*render)(const View& view, const SceneJob& scene, const Canvas& canvas, const ShadeJob* shade);
   // Lays the noise of the first two stages over an image; returns how many speckles and sticks start in it.
   int (*noise)(const NoiseJob& job, const NoiseCanvas& canvas);
+  // Changes a colour image: background, colours, blur.
+  void (*augment)(const AugmentJob& job, const AugmentCanvas& canvas);
 };
 
 // Those this machine can run, the fastest first. The last is plain C++.

@@ -2,6 +2,7 @@
 // included thus).
 #pragma once
 
+#include "sim_server/render/augment_image.h"
 #include "sim_server/render/camera_geoms.h"
 #include "sim_server/render/fill.h"
 #include "sim_server/render/kernels.h"
@@ -305,6 +306,7 @@ namespace gripstream {
 #define GS_TEXT2(x) #x
 #define GS_TEXT(x) GS_TEXT2(x)
 extern const RenderKernels GS_RENDER_KERNELS;
-const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render, GS_RENDER_ISA::NoiseImage};
+const RenderKernels GS_RENDER_KERNELS = {GS_TEXT(GS_RENDER_ISA), GS_RENDER_ISA::Render, GS_RENDER_ISA::NoiseImage,
+                                         GS_RENDER_ISA::AugmentImage};
 
 }  // namespace gripstream

@@ -106,6 +106,16 @@ inline uint32_t Bits(LaneMask mask) {
 inline int FirstOf(uint32_t bits) {
   return __builtin_ctz(bits);
 }
+inline void LoadRgb(const uint8_t* p, Lanes rgb[3]) {
+  const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m256i packed = _mm256_set_m128i(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 16)), first);
+  const __m256i halves = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 1, 2, 6, 3, 4, 5, 7));
+  const __m256i open = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  const __m256i pixels = _mm256_shuffle_epi8(halves, open), low = _mm256_set1_epi32(0xFF);
+  rgb[0] = _mm256_cvtepi32_ps(_mm256_and_si256(pixels, low));
+  rgb[1] = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(pixels, 8), low));
+  rgb[2] = _mm256_cvtepi32_ps(_mm256_srli_epi32(pixels, 16));
+}
 inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
   const __m256i green = _mm256_slli_epi32(_mm256_cvttps_epi32(g.v), 8);
   const __m256i blue = _mm256_slli_epi32(_mm256_cvttps_epi32(b.v), 16);
@@ -114,7 +124,8 @@ inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
   const __m256i close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
   const __m256i packed = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, drop), close);
-  _mm256_maskstore_epi32(reinterpret_cast<int*>(p), _mm256_setr_epi32(-1, -1, -1, -1, -1, -1, 0, 0), packed);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_castsi256_si128(packed));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(p + 16), _mm256_extracti128_si256(packed, 1));
 }
 inline void Store(float* p, Lanes x) {
   _mm256_storeu_ps(p, x.v);

@@ -110,6 +110,19 @@ inline uint32_t Bits(LaneMask mask) {
 inline int FirstOf(uint32_t bits) {
   return __builtin_ctz(bits);
 }
+// kLanes pixels of three bytes each; reads no byte more.
+inline void LoadRgb(const uint8_t* p, Lanes rgb[3]) {
+  const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  const __m128i last = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 32));
+  const __m512i packed = _mm512_inserti64x4(_mm512_castsi256_si512(first), _mm256_castsi128_si256(last), 1);
+  const __m512i quarters = _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
+  const __m512i open = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  const __m512i pixels = _mm512_shuffle_epi8(_mm512_permutexvar_epi32(quarters, packed), open);
+  const __m512i low = _mm512_set1_epi32(0xFF);
+  rgb[0] = _mm512_cvtepi32_ps(_mm512_and_si512(pixels, low));
+  rgb[1] = _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32(pixels, 8), low));
+  rgb[2] = _mm512_cvtepi32_ps(_mm512_srli_epi32(pixels, 16));
+}
 // kLanes pixels of three bytes each, 0 .. 255; cuts off fractions.
 inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
   const __m512i green = _mm512_slli_epi32(_mm512_cvttps_epi32(g.v), 8);
@@ -118,7 +131,9 @@ inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
   const __m512i drop = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
   const __m512i close = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
   const __m512i packed = _mm512_permutexvar_epi32(close, _mm512_shuffle_epi8(pixels, drop));
-  _mm512_mask_storeu_epi32(p, 0x0FFF, packed);
+  // Two stores, not one with a mask: that would hold up a load of the next pixels.
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_castsi512_si256(packed));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 32), _mm512_extracti32x4_epi32(packed, 2));
 }
 inline void Store(float* p, Lanes x) {
   _mm512_storeu_ps(p, x.v);

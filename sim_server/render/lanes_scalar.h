@@ -105,6 +105,9 @@ GS_HOST_DEVICE inline uint32_t Bits(LaneMask mask) {
 GS_HOST_DEVICE inline int FirstOf(uint32_t) {
   return 0;
 }
+GS_HOST_DEVICE inline void LoadRgb(const uint8_t* p, Lanes rgb[3]) {
+  for (int c = 0; c < 3; ++c) rgb[c] = static_cast<float>(p[c]);
+}
 GS_HOST_DEVICE inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
   p[0] = static_cast<uint8_t>(r.v), p[1] = static_cast<uint8_t>(g.v), p[2] = static_cast<uint8_t>(b.v);
 }

@@ -109,6 +109,11 @@ inline uint32_t Bits(LaneMask mask) {
 inline int FirstOf(uint32_t bits) {
   return __builtin_ctz(bits);
 }
+inline void LoadRgb(const uint8_t* p, Lanes rgb[3]) {
+  for (int c = 0; c < 3; ++c) {
+    rgb[c] = _mm_cvtepi32_ps(_mm_setr_epi32(p[c], p[3 + c], p[6 + c], p[9 + c]));
+  }
+}
 inline void StoreRgb(uint8_t* p, Lanes r, Lanes g, Lanes b) {
   int32_t channels[3][kLanes];
   _mm_storeu_si128(reinterpret_cast<__m128i*>(channels[0]), _mm_cvttps_epi32(r.v));

@@ -1,11 +1,11 @@
-// Tests sim_server/render/augment.h and augment_pixel.h.
+// Tests sim_server/render/augment.h, and augment_image.h on every instruction set.
 #include "sim_server/render/augment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
-#include <opencv2/imgproc.hpp>
 #include <set>
 
 #include "core/error.h"
@@ -14,52 +14,8 @@
 namespace gripstream {
 namespace {
 
-using augment::Change;
-using augment::Rgb;
-
-constexpr augment::ColourChange kNoChange = {1, 1, 1, 0};
-
-// One of 16 steps from 0 to 1.
-float Part(int i) {
-  return static_cast<float>(i & 15) / 15.0f;
-}
-
-void ExpectNear(Rgb a, Rgb b, float tolerance) {
-  EXPECT_NEAR(a.r, b.r, tolerance);
-  EXPECT_NEAR(a.g, b.g, tolerance);
-  EXPECT_NEAR(a.b, b.b, tolerance);
-}
-
-TEST(AugmentPixel, LeavesEveryColourAsItIsWithoutChange) {
-  for (int i = 0; i < 4096; ++i) {
-    const Rgb c = {Part(i), Part(i >> 4), Part(i >> 8)};
-    ExpectNear(Change(c, kNoChange), c, 2e-6f);
-  }
-}
-
-TEST(AugmentPixel, BrightnessContrastAndSaturationAreTheirFormulas) {
-  const Rgb c = {0.2f, 0.6f, 0.4f};
-  ExpectNear(Change(c, {1.5f, 1, 1, 0}), {0.3f, 0.9f, 0.6f}, 1e-6f);
-  ExpectNear(Change(c, {2, 1, 1, 0}), {0.4f, 1, 0.8f}, 1e-6f);
-  ExpectNear(Change(c, {1, 0.5f, 1, 0}), {0.35f, 0.55f, 0.45f}, 1e-6f);
-  const float grey = 0.299f * 0.2f + 0.587f * 0.6f + 0.114f * 0.4f;
-  ExpectNear(Change(c, {1, 1, 0, 0}), {grey, grey, grey}, 1e-6f);
-  ExpectNear(Change(c, {1, 1, 0.5f, 0}), {(c.r + grey) / 2, (c.g + grey) / 2, (c.b + grey) / 2}, 1e-6f);
-}
-
-TEST(AugmentPixel, HueTurnsAsInOpenCvsHsv) {
-  Rng rng = RandomStream(1, "hue").At(0, 0);
-  for (int i = 0; i < 2000; ++i) {
-    const Rgb c = {rng.Uniform(), rng.Uniform(), rng.Uniform()};
-    const float part = rng.Uniform(-0.5f, 0.5f);
-    cv::Mat pixel(1, 1, CV_32FC3, cv::Scalar(c.r, c.g, c.b)), hsv, back;
-    cv::cvtColor(pixel, hsv, cv::COLOR_RGB2HSV);
-    cv::Vec3f& h = hsv.at<cv::Vec3f>(0, 0);
-    h[0] = std::fmod(h[0] + 360 * part + 360, 360.0f);
-    cv::cvtColor(hsv, back, cv::COLOR_HSV2RGB);
-    const cv::Vec3f expected = back.at<cv::Vec3f>(0, 0);
-    ExpectNear(Change(c, {1, 1, 1, part}), {expected[0], expected[1], expected[2]}, 2e-4f);
-  }
+uint64_t HashOf(const std::vector<uint8_t>& image) {
+  return HashName({reinterpret_cast<const char*>(image.data()), image.size()});
 }
 
 class AugmenterTest : public testing::Test {
@@ -75,11 +31,12 @@ class AugmenterTest : public testing::Test {
     config.colour_probability = config.blur_probability = config.background_probability = 0;
     return config;
   }
-  static std::vector<uint8_t> Picture() {
-    std::vector<uint8_t> rgb(3 * kPixels);
-    for (size_t i = 0; i < rgb.size(); ++i) rgb[i] = static_cast<uint8_t>(MixBits(i / 3) >> (8 * (i % 3)));
-    return rgb;
+  static std::vector<uint8_t> RandomBytes(size_t count) {
+    std::vector<uint8_t> bytes(count);
+    for (size_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(MixBits(i / 3) >> (8 * (i % 3)));
+    return bytes;
   }
+  const std::vector<uint8_t>& Picture() const { return picture_; }
   AugmentMoment At(uint32_t env, uint64_t episode, uint32_t step) const { return {model_.get(), env, episode, step}; }
   // The picture at each moment; `ids` is everybody's segmentation.
   std::vector<std::vector<uint8_t>> Apply(const AugmentConfig& config, const std::vector<AugmentMoment>& moments,
@@ -103,7 +60,95 @@ class AugmenterTest : public testing::Test {
 
   ModelPtr model_;
   TextureLibrary library_;
+  std::vector<uint8_t> picture_ = RandomBytes(3 * kPixels);
 };
+
+// One image of any size with a strip of memory about it that must stay as it is.
+struct Frame {
+  static constexpr size_t kMargin = 64;
+  Frame(int w, int h, const std::vector<uint8_t>& rgb) : width(w), height(h), bytes(rgb.size() + 2 * kMargin, 77) {
+    std::copy(rgb.begin(), rgb.end(), bytes.begin() + kMargin);
+    for (size_t i = 0; i < rgb.size() / 3; ++i) ids.push_back(static_cast<int32_t>(MixBits(i / 5) % 4) - 1);
+  }
+  // The job done on a copy.
+  std::vector<uint8_t> After(AugmentJob job, const RenderKernels& kernels, int border_px) const {
+    Frame frame = *this;
+    job.width = width, job.height = height;
+    const int64_t stride = int64_t{3} * (width + 2 * border_px);
+    std::vector<uint8_t> padded(static_cast<size_t>(stride * (height + 2 * border_px) + kAugmentStrip_bytes));
+    std::vector<float> columns(static_cast<size_t>(width + kAugmentStrip));
+    kernels.augment(job,
+                    {frame.bytes.data() + kMargin, frame.ids.data(), columns.data(), padded.data(), stride, border_px});
+    for (size_t i = 0; i < kMargin; ++i) {
+      EXPECT_EQ(frame.bytes[i], 77) << kernels.name;
+      EXPECT_EQ(frame.bytes[frame.bytes.size() - 1 - i], 77) << kernels.name;
+    }
+    return {frame.bytes.begin() + kMargin, frame.bytes.end() - kMargin};
+  }
+  int width, height;
+  std::vector<uint8_t> bytes;
+  std::vector<int32_t> ids;
+};
+
+AugmentJob::Blur SomeBlur() {
+  return {5, {-2, -1, 0, 3, 7}, {-3, -1, 0, 1, 2}, {13, 0, 100, 40, 103}};
+}
+
+TEST_F(AugmenterTest, EveryInstructionSetGivesTheSameBytesAtEverySizeAndWritesNothingElse) {
+  std::vector<uint32_t> texels;
+  for (uint32_t i = 0; i < 8 * 6; ++i) texels.push_back(static_cast<uint32_t>(MixBits(i)) & 0xFFFFFFu);
+  const float is_background[] = {1, 0, 1, 0};
+  AugmentJob job = {};
+  job.texels = texels.data(), job.texel_columns = 7, job.texel_rows = 6, job.is_background = is_background + 1;
+  job.colours = ColoursOf(1.2f, 1.4f, 0.7f, -0.3f);
+  job.blur = SomeBlur();
+  const std::vector<RenderKernels> kernels = AvailableKernels();
+  for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {17, 5}, {61, 9}, {64, 48}, {107, 3}}) {
+    const Frame frame(width, height, RandomBytes(size_t{3} * width * height));
+    const std::vector<uint8_t> plain = frame.After(job, kernels.back(), 7);
+    for (const RenderKernels& one : kernels) EXPECT_EQ(frame.After(job, one, 7), plain) << one.name << " " << width;
+  }
+}
+
+TEST_F(AugmenterTest, BlurIsTheWeightedSumOfItsTapsWithTheBorderRepeated) {
+  constexpr int kW = 45, kH = 11;
+  const std::vector<uint8_t> rgb = RandomBytes(3 * kW * kH);
+  AugmentJob job = {};
+  job.blur = SomeBlur();
+  for (const RenderKernels& kernels : AvailableKernels()) {
+    const std::vector<uint8_t> blurred = Frame(kW, kH, rgb).After(job, kernels, 9);
+    for (int i = 0; i < 3 * kW * kH; ++i) {
+      double expected = 0;
+      for (int tap = 0; tap < job.blur.taps; ++tap) {
+        const int x = std::clamp(i / 3 % kW + job.blur.dx[tap], 0, kW - 1);
+        const int y = std::clamp(i / 3 / kW + job.blur.dy[tap], 0, kH - 1);
+        expected += job.blur.weight[tap] / 256.0 * rgb[static_cast<size_t>(3 * (y * kW + x) + i % 3)];
+      }
+      ASSERT_EQ(blurred[static_cast<size_t>(i)], static_cast<int>(expected + 0.5)) << kernels.name << " " << i;
+    }
+  }
+}
+
+TEST_F(AugmenterTest, ABackgroundIsStretchedOverTheImageBehindWhatIsKept) {
+  constexpr int kW = 45, kH = 11;
+  const std::vector<uint8_t> rgb = RandomBytes(3 * kW * kH);
+  const std::vector<uint32_t> texels = {0x0000FF, 0x00FF00, 0x0000FF, 0xFF0000, 0xFFFFFF, 0xFF0000};  // 2 x 2
+  const float is_background[] = {1, 0, 1, 0};
+  AugmentJob job = {};
+  job.texels = texels.data(), job.texel_columns = 2, job.texel_rows = 2, job.is_background = is_background + 1;
+  for (const RenderKernels& kernels : AvailableKernels()) {
+    const Frame frame(kW, kH, rgb);
+    const std::vector<uint8_t> after = frame.After(job, kernels, 0);
+    for (size_t i = 0; i < frame.ids.size(); ++i) {
+      const bool behind = frame.ids[i] == -1 || frame.ids[i] == 1;
+      const size_t right = i % kW >= 22, down = i / kW >= 5;  // the middle pixel and row belong to the second half
+      const uint32_t texel = texels[3 * down + right];
+      for (size_t c = 0; c < 3; ++c) {
+        ASSERT_EQ(after[3 * i + c], behind ? (texel >> (8 * c) & 0xFF) : rgb[3 * i + c]) << kernels.name << " " << i;
+      }
+    }
+  }
+}
 
 TEST_F(AugmenterTest, ChangesNothingWhereNothingIsLikely) {
   EXPECT_EQ(Apply(Quiet(), {At(0, 0, 0)})[0], Picture());
@@ -129,7 +174,7 @@ TEST_F(AugmenterTest, ColoursGoWithTheEpisodeBlurWithTheStepAndNeitherWithCompan
   EXPECT_EQ(Apply(all, moments, 1), Apply(all, moments, 3));
 }
 
-TEST_F(AugmenterTest, PixelsAreThoseOfThePixelFunction) {
+TEST_F(AugmenterTest, WithoutSaturationPixelsShowTheirGrey) {
   AugmentConfig config = Quiet();
   config.colour_probability = 1;
   config.brightness = config.contrast = {1, 1};
@@ -142,25 +187,23 @@ TEST_F(AugmenterTest, PixelsAreThoseOfThePixelFunction) {
   }
 }
 
-TEST_F(AugmenterTest, AMotionBlurSpreadsAPointAlongALineAndLosesNothing) {
-  augment::Blur blur = {5, {-2, -1, 0, 1, 2}, {-1, -1, 0, 1, 1}, {0.1f, 0.1f, 0.2f, 0.3f, 0.3f}};
-  std::vector<uint8_t> rgb(3 * 11 * 9);
-  rgb[3 * (4 * 11 + 5)] = 200;  // red at (5, 4)
-  int sum = 0;
-  for (int y = 0; y < 9; ++y) {
-    for (int x = 0; x < 11; ++x) sum += augment::Blurred(rgb.data(), 11, 9, x, y, 0, blur);
-  }
-  EXPECT_EQ(sum, 200);
-  EXPECT_EQ(augment::Blurred(rgb.data(), 11, 9, 5, 4, 0, blur), 40);
-  EXPECT_EQ(augment::Blurred(rgb.data(), 11, 9, 3, 3, 0, blur), 60);  // its last tap, two to the right and one down
-  EXPECT_EQ(augment::Blurred(rgb.data(), 11, 9, 5, 4, 1, blur), 0);
+TEST_F(AugmenterTest, AMotionBlurLosesNothingAndLeavesAnEvenImageAsItIs) {
   AugmentConfig config = Quiet();
   config.blur_probability = 1;
-  const std::vector<uint8_t> blurred = Apply(config, {At(0, 0, 0)})[0], before = Picture();
+  config.blur_kernel_px = {1, 63};  // the longest is longer than the image
+  std::vector<AugmentMoment> steps;
+  for (uint32_t step = 0; step < 40; ++step) steps.push_back(At(0, 0, step));
   const auto mean = [](const std::vector<uint8_t>& v) {
     return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
   };
-  EXPECT_NEAR(mean(blurred), mean(before), 2);
+  std::set<uint64_t> different;
+  for (const std::vector<uint8_t>& blurred : Apply(config, steps)) {
+    EXPECT_NEAR(mean(blurred), mean(Picture()), 4);
+    different.insert(HashOf(blurred));
+  }
+  EXPECT_GT(different.size(), 30u);
+  picture_ = std::vector<uint8_t>(3 * kPixels, 255);
+  for (const std::vector<uint8_t>& blurred : Apply(config, steps)) EXPECT_EQ(blurred, picture_);
 }
 
 TEST_F(AugmenterTest, ReplacesWhatShowsNothingPlanesAndNamedGeomsOnly) {
@@ -177,7 +220,7 @@ TEST_F(AugmenterTest, ReplacesWhatShowsNothingPlanesAndNamedGeomsOnly) {
   for (uint64_t episode = 0; episode < 20; ++episode) episodes.push_back(At(0, episode, 0));
   std::set<uint64_t> different;
   for (const std::vector<uint8_t>& image : Apply(config, episodes, 1, -1)) {
-    different.insert(HashName({reinterpret_cast<const char*>(image.data()), image.size()}));
+    different.insert(HashOf(image));
   }
   EXPECT_GT(different.size(), 5u);
 }
