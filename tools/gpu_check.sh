@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the CUDA renderer, runs its tests, and prints depth images per second on this machine's GPU, in a few minutes:
+# Builds the CUDA renderer, runs its tests, and prints depth and colour images per second on this machine's GPU, in a few
+# minutes:
 #   tools/gpu_check.sh [ENVIRONMENTS]     4096 environments by default
 # Without a GPU the kernels are still built and tested on the CPU, and the figures read "not measured: no device".
 set -euo pipefail
@@ -24,10 +25,10 @@ echo "== Tests: kernels on the CPU, then on the GPU"
 if command -v compute-sanitizer >/dev/null && nvidia-smi >/dev/null 2>&1; then
   echo "== Tests: compute-sanitizer"
   timeout 120 compute-sanitizer --error-exitcode 1 "$build/test_render_cuda" --gtest_brief=1 \
-    --gtest_filter='Cuda.*Meshes*:Cuda.*Twice*:Cuda.*Noise*'
+    --gtest_filter='Cuda.*Meshes*:Cuda.*Twice*:Cuda.*Noise*:Cuda.*Colour*'
 fi
 
-echo "== Depth images per second, $environments environments of the grasp scene"
+echo "== Depth and colour images per second, and colour beside the CPU renderer's, $environments environments of the grasp scene"
 "$build/bench_cuda_render" envs/assets/kuka_allegro.xml depth "$environments"
 
 echo "== mujoco_warp's batch renderer on the same scene"

@@ -16,6 +16,8 @@
 
 namespace gripstream {
 
+class TileAssets;  // cuda/tile_assets.h
+
 struct ModelAssets {
   std::vector<DrawnGeom> geoms;
   std::vector<GeomBatch> batches;
@@ -29,11 +31,14 @@ class RenderAssets {
   const ModelAssets& Of(const mjModel& model, bool colour);
   MeshLibrary& Meshes() { return meshes_; }
   TextureLibrary& Textures() { return textures_; }
+  // The same in a device's memory, where a renderer that draws there has put it; else null.
+  std::shared_ptr<TileAssets>& OnDevice() { return on_device_; }
 
  private:
   MeshLibrary meshes_;
   TextureLibrary textures_;
   std::unordered_map<const mjModel*, ModelAssets> models_;
+  std::shared_ptr<TileAssets> on_device_;
 };
 
 }  // namespace gripstream

@@ -4,6 +4,8 @@
 
 #include "core/config.h"
 #include "core/error.h"
+#include "sim_server/render/kernels.h"
+#include "sim_server/render/scene_view.h"
 
 namespace gripstream {
 
@@ -53,6 +55,17 @@ Projection ProjectionOf(const mjModel& model, int camera_id, int width_px, int h
     projection.cx_px = 0.5 * width_px;
   }
   return projection;
+}
+
+void PlaceCamera(const SceneView& scene, int camera_id, SceneJob* job) {
+  const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
+  for (int i = 0; i < 3; ++i) {
+    job->camera_xpos[i] = scene.cam_xpos[3 * camera_id + i];
+    // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
+    job->optical_from_world[i] = rotation[3 * i];
+    job->optical_from_world[3 + i] = -rotation[3 * i + 1];
+    job->optical_from_world[6 + i] = -rotation[3 * i + 2];
+  }
 }
 
 }  // namespace gripstream

@@ -22,6 +22,12 @@ int FindCamera(const mjModel& model, const std::string& camera, const std::strin
 // From fovy (square pixels) or, when the model gives a sensor size, from the full intrinsics.
 Projection ProjectionOf(const mjModel& model, int camera_id, int width_px, int height_px);
 
+struct SceneJob;   // kernels.h
+struct SceneView;  // scene_view.h
+
+// Fills in the camera's place and its optical axes.
+void PlaceCamera(const SceneView& scene, int camera_id, SceneJob* job);
+
 // The model's name for messages.
 std::string ModelName(const mjModel& model);
 

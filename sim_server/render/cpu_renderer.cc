@@ -40,14 +40,7 @@ SceneJob JobOf(const SceneView& scene, int camera_id, const ModelAssets& assets)
   job.mesh_count = static_cast<int>(assets.meshes.size());
   job.geom_xpos = scene.geom_xpos;
   job.geom_xmat = scene.geom_xmat;
-  const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
-  for (int i = 0; i < 3; ++i) {
-    job.camera_xpos[i] = scene.cam_xpos[3 * camera_id + i];
-    // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
-    job.optical_from_world[i] = rotation[3 * i];
-    job.optical_from_world[3 + i] = -rotation[3 * i + 1];
-    job.optical_from_world[6 + i] = -rotation[3 * i + 2];
-  }
+  PlaceCamera(scene, camera_id, &job);
   return job;
 }
 

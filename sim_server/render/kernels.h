@@ -44,6 +44,9 @@ struct SceneJob {
   double optical_from_world[9];
 };
 
+// Writes the ids of the translucent geoms, the farthest first and planes before all; returns how many there are.
+int SortTranslucent(const SceneJob& scene, int32_t* order);
+
 // A thread's scratch memory and where one environment's images go.
 struct Canvas {
   float* inverse_depth;  // [rows, stride] 1/m; for every pixel the largest so far

@@ -214,32 +214,6 @@ void SetUpAll(const View& view, const SceneJob& scene, bool translucent, Surface
   }
 }
 
-// How far a geom's centre is along the optical axis.
-double DistanceOf(const SceneJob& scene, int32_t id) {
-  double z = 0;
-  for (int i = 0; i < 3; ++i) {
-    z += scene.optical_from_world[6 + i] * (scene.geom_xpos[3 * id + i] - scene.camera_xpos[i]);
-  }
-  return z;
-}
-
-// The translucent geoms, the farthest first; planes, which have no middle, before all.
-int SortTranslucent(const SceneJob& scene, int32_t* order) {
-  int count = 0;
-  const auto is_before = [&](const DrawnGeom& a, int32_t id) {
-    const bool plane = GeomOf(scene, id).shape == Shape::kPlane;
-    if (plane || a.shape == Shape::kPlane) return a.shape == Shape::kPlane && !plane;
-    return DistanceOf(scene, a.id) > DistanceOf(scene, id);
-  };
-  for (int i = 0; i < scene.geom_count; ++i) {
-    if (!scene.geoms[i].translucent) continue;
-    int at = count++;
-    for (; at > 0 && is_before(scene.geoms[i], order[at - 1]); --at) order[at] = order[at - 1];
-    order[at] = scene.geoms[i].id;
-  }
-  return count;
-}
-
 PixelRow RowOf(const Band& band, int y) {
   const int64_t at = int64_t{y - band.y0} * band.stride;
   return {y, band.inverse + at, band.geom + at, band.triangle ? band.triangle + at : nullptr};

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "sim_server/render/assets.h"
 #include "sim_server/render/cpu_renderer.h"
+#include "sim_server/render/cuda/tile_assets.h"
 #include "sim_server/render/cuda/tile_renderer.h"
 #include "sim_server/render/mujoco_renderer.h"
 
@@ -16,7 +17,10 @@ std::unique_ptr<BatchRenderer> BatchRenderer::Make(const RenderConfig& config, c
     throw InputError("configuration", "render.near_m", std::to_string(config.near_m), "less than far_m");
   }
   if (config.backend == "cuda") {
-    return std::make_unique<TileRenderer>(config, camera, models, threads, MakeCudaDevice());
+    const bool known = assets && assets->OnDevice();
+    std::shared_ptr<TileDevice> device = known ? assets->OnDevice()->Device() : MakeCudaDevice();
+    return std::make_unique<TileRenderer>(config, camera, models, threads, std::move(device),
+                                          TileRenderer::kMostEnvironments, std::move(assets));
   }
   if (config.backend == "mujoco") return std::make_unique<MujocoRenderer>(config, camera, models);
   return std::make_unique<CpuRenderer>(config, camera, models, threads, AvailableKernels().front(), std::move(assets));

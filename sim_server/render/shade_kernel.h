@@ -46,6 +46,20 @@ GS_HOST_DEVICE inline void SetShadowMatrix(const ShadeFrame& frame, const Shadow
   }
 }
 
+// Where the lights are as a geom sees them.
+GS_HOST_DEVICE inline void SetLocalLights(const ShadeJob& job, const ShadeFrame& frame, LocalLight* lights) {
+  const float none[3] = {0, 0, 0};
+  for (int i = 0; i < job.light_count; ++i) {
+    const Light& light = job.lights[i];
+    LocalLight& local = lights[i];
+    const float back[3] = {-light.direction[0], -light.direction[1], -light.direction[2]};
+    TurnInto(frame, light.direction, none, local.direction);
+    light.directional ? TurnInto(frame, back, none, local.place)
+                      : TurnInto(frame, light.position, frame.eye, local.place);
+    if (light.shadow) SetShadowMatrix(frame, *light.shadow, &local);
+  }
+}
+
 GS_HOST_DEVICE inline void SetFrame(const SceneJob& scene, const ShadeJob& job, int32_t id) {
   ShadeFrame& frame = job.frames[id];
   frame.ready = true;
@@ -67,16 +81,7 @@ GS_HOST_DEVICE inline void SetFrame(const SceneJob& scene, const ShadeJob& job, 
       frame.axis[i][k] = static_cast<float>(r[i] * m[3 * k] + r[3 + i] * m[3 * k + 1] + r[6 + i] * m[3 * k + 2]);
     }
   }
-  const float none[3] = {0, 0, 0};
-  for (int i = 0; i < job.light_count; ++i) {
-    const Light& light = job.lights[i];
-    LocalLight& local = job.local_lights[id * job.light_count + i];
-    const float back[3] = {-light.direction[0], -light.direction[1], -light.direction[2]};
-    TurnInto(frame, light.direction, none, local.direction);
-    light.directional ? TurnInto(frame, back, none, local.place)
-                      : TurnInto(frame, light.position, frame.eye, local.place);
-    if (light.shadow) SetShadowMatrix(frame, *light.shadow, &local);
-  }
+  SetLocalLights(job, frame, job.local_lights + id * job.light_count);
 }
 
 // Directions of a strip's rays, z = 1.
@@ -130,16 +135,39 @@ GS_HOST_DEVICE inline float CoordinatesPerMetre(const ShadeFrame& frame, int32_t
   return sqrtf(squared[0] < squared[1] ? squared[0] : squared[1]);
 }
 
-// How wide a pixel is where the first pixel of the group shows the geom: m, in the mesh's own texture coordinates, or
-// of cube maps in half-sides of the geom.
-GS_HOST_DEVICE inline float PixelWidth(const ShadeJob& job, const PixelRow& row, int x, int32_t id) {
-  int first = x / kDetailPixels * kDetailPixels;
-  while (row.geom[first] != id) ++first;
-  const float width_m = job.per_fx / row.inverse[first];
-  const ShadeFrame& frame = job.frames[id];
+// How wide a pixel that shows a geom is: m, in the mesh's own texture coordinates, or of cube maps in half-sides of the
+// geom.
+GS_HOST_DEVICE inline float PixelWidth(const ShadeJob& job, const ShadeFrame& frame, float inverse_depth,
+                                       int32_t triangle) {
+  const float width_m = job.per_fx / inverse_depth;
   if (frame.material->mapping == TextureMapping::kCube) return width_m * frame.per_radius;
   if (frame.material->mapping != TextureMapping::kMesh) return width_m;
-  return width_m * CoordinatesPerMetre(frame, row.triangle[first]);
+  return width_m * CoordinatesPerMetre(frame, triangle);
+}
+
+// The colour of a geom over the strip at (x, y), at these inverse depths and triangles; pixel_width() is that of the
+// group of pixels.
+template <class Width>
+GS_HOST_DEVICE Colour ColourOn(const View& view, const ShadeJob& job, const ShadeFrame& frame, const LocalLight* lights,
+                               int x, int y, Lanes inverse, const int32_t* triangle, const Width& pixel_width) {
+  const Vec3 ray = RaysOf(view, job, x, y);
+  const Lanes depth = Lanes(1.0f) / inverse;
+  const auto along = [&](int i) {
+    return Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2]));
+  };
+  const Vec3 sight = {along(0), along(1), along(2)};  // from the camera, to depth 1
+  const Lanes per_length = QuickReciprocalRoot(ray.x * ray.x + (ray.y * ray.y + Lanes(1.0f)));
+  Facet facet = {ToVec(frame.eye) + depth * sight, sight, (Lanes(0.0f) - per_length) * sight};
+  facet.normal = LocalNormal(frame, triangle, facet.point);
+  const Material& m = *frame.material;
+  const Colour lit = LightOn(facet, job, lights, m);
+  if (!m.texture) return lit;
+  Vec3 at = facet.point;
+  if (m.mapping == TextureMapping::kMesh) {
+    at = {OnFacet(frame, triangle, at, 17, 2), OnFacet(frame, triangle, at, 18, 2), 0.0f};
+  }
+  // MuJoCo limits light before texture, but with shadows, which it draws light by light, not the sum.
+  return (job.has_shadows ? lit : AtMostOne(lit)) * TextureAt(m, at, facet.normal, pixel_width());
 }
 
 // The colour of geom `id` over the strip at x.
@@ -147,29 +175,18 @@ GS_HOST_DEVICE inline Colour GeomColour(const View& view, const SceneJob& scene,
                                         const PixelRow& row, int x, int32_t id) {
   if (!job.frames[id].ready) SetFrame(scene, job, id);
   const ShadeFrame& frame = job.frames[id];
-  const Vec3 ray = RaysOf(view, job, x, row.y);
-  const Lanes depth = Lanes(1.0f) / Lanes::Load(row.inverse + x);
-  const auto along = [&](int i) {
-    return Lanes(frame.axis[i][0]) * ray.x + (Lanes(frame.axis[i][1]) * ray.y + Lanes(frame.axis[i][2]));
-  };
-  const Vec3 sight = {along(0), along(1), along(2)};  // from the camera, to depth 1
-  const Lanes per_length = QuickReciprocalRoot(ray.x * ray.x + (ray.y * ray.y + Lanes(1.0f)));
   int32_t triangle[kLanes] = {};
   if (frame.geom->shape == Shape::kMesh) {
     // Other lanes' triangles are not this mesh's.
     for (int i = 0; i < kLanes; ++i) triangle[i] = row.geom[x + i] == id ? row.triangle[x + i] : 0;
   }
-  Facet facet = {ToVec(frame.eye) + depth * sight, sight, (Lanes(0.0f) - per_length) * sight};
-  facet.normal = LocalNormal(frame, triangle, facet.point);
-  const Material& m = *frame.material;
-  const Colour lit = LightOn(facet, job, job.local_lights + id * job.light_count, m);
-  if (!m.texture) return lit;
-  Vec3 at = facet.point;
-  if (m.mapping == TextureMapping::kMesh) {
-    at = {OnFacet(frame, triangle, at, 17, 2), OnFacet(frame, triangle, at, 18, 2), 0.0f};
-  }
-  // MuJoCo limits light before texture, but with shadows, which it draws light by light, not the sum.
-  return (job.has_shadows ? lit : AtMostOne(lit)) * TextureAt(m, at, facet.normal, PixelWidth(job, row, x, id));
+  return ColourOn(view, job, frame, job.local_lights + id * job.light_count, x, row.y, Lanes::Load(row.inverse + x),
+                  triangle, [&] {
+                    // By the first pixel of the group that shows the geom.
+                    int first = x / kDetailPixels * kDetailPixels;
+                    while (row.geom[first] != id) ++first;
+                    return PixelWidth(job, frame, row.inverse[first], row.triangle ? row.triangle[first] : 0);
+                  });
 }
 
 GS_HOST_DEVICE inline Colour ToBytes(Colour c) {
@@ -203,7 +220,7 @@ inline void ShadeRow(const View& view, const SceneJob& scene, const ShadeJob& jo
 }
 
 // A strip of what was written, 0 to 1.
-inline Colour LoadStrip(const uint8_t* rgb, int count) {
+GS_HOST_DEVICE inline Colour LoadStrip(const uint8_t* rgb, int count) {
   float channel[3][kLanes] = {};
   for (int i = 0; i < kLanes && i < count; ++i) {
     for (int c = 0; c < 3; ++c) channel[c][i] = static_cast<float>(rgb[3 * i + c]);
@@ -211,19 +228,26 @@ inline Colour LoadStrip(const uint8_t* rgb, int count) {
   return Lanes(1.0f / 255) * Colour{Lanes::Load(channel[0]), Lanes::Load(channel[1]), Lanes::Load(channel[2])};
 }
 
-// Lays the translucent geom `id` over a row, where the row shows it. Of closed shapes MuJoCo shows the far side through
-// the near one, lit from the same side: two layers of nearly the same colour.
+// How much of what is behind a translucent geom it covers. Of closed shapes MuJoCo shows the far side through the near
+// one, lit from the same side: two layers of nearly the same colour.
+GS_HOST_DEVICE inline float CoverOf(const Material& material, Shape shape) {
+  return shape == Shape::kPlane ? material.alpha : material.alpha * (2 - material.alpha);
+}
+
+GS_HOST_DEVICE inline Colour Blended(float cover, Colour above, Colour below) {
+  return Lanes(cover) * AtMostOne(above) + Lanes(1.0f - cover) * below;
+}
+
+// Lays the translucent geom `id` over a row, where the row shows it.
 inline void BlendRow(const View& view, const SceneJob& scene, const ShadeJob& job, const PixelRow& row, int32_t id) {
-  const float layer = MaterialOf(job, id).alpha;
-  const float alpha = GeomOf(scene, id).shape == Shape::kPlane ? layer : layer * (2 - layer);
+  const float cover = CoverOf(MaterialOf(job, id), GeomOf(scene, id).shape);
   uint8_t* out = job.rgb + int64_t{3} * row.y * view.width;
   for (int x = 0; x < view.width; x += kLanes) {
     const LaneMask mine = Equal(row.geom + x, id) & FirstLanes(view.width - x);
     if (!Bits(mine)) continue;
     const Colour above = GeomColour(view, scene, job, row, x, id);
     const Colour below = LoadStrip(out + int64_t{3} * x, view.width - x);
-    const Colour shown = Lanes(alpha) * AtMostOne(above) + Lanes(1.0f - alpha) * below;
-    StoreStrip(out + int64_t{3} * x, Select(mine, shown, below), view.width - x);
+    StoreStrip(out + int64_t{3} * x, Select(mine, Blended(cover, above, below), below), view.width - x);
   }
 }
 

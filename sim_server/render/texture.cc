@@ -102,4 +102,10 @@ const TextureView* TextureLibrary::Add(const RgbImage& image) {
   return &texture->View();
 }
 
+std::vector<const TextureView*> TextureLibrary::All() const {
+  std::vector<const TextureView*> all;
+  for (const auto& [content, texture] : by_content_) all.push_back(&texture->View());
+  return all;
+}
+
 }  // namespace gripstream

@@ -41,6 +41,7 @@ class TextureLibrary {
   // The same pointer for equal images. Owned by the library.
   const TextureView* Add(const mjModel& model, int id);
   const TextureView* Add(const RgbImage& image);
+  std::vector<const TextureView*> All() const;
 
  private:
   std::unordered_map<std::string, std::unique_ptr<Texture>> by_content_;

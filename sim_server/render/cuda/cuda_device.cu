@@ -10,6 +10,7 @@
 #include "sim_server/render/cuda/tile_device.h"
 #include "sim_server/render/cuda/tile_draw.h"
 #include "sim_server/render/cuda/tile_noise.h"
+#include "sim_server/render/cuda/tile_shade.h"
 
 namespace gripstream {
 namespace {
@@ -22,6 +23,11 @@ __global__ void __launch_bounds__(kSetUpThreads) SetUpKernel(TileJob job) {
   if (index < static_cast<int64_t>(job.count) * job.geom_stride) cuda_tiles::SetUpGeom(job, index);
 }
 
+__global__ void __launch_bounds__(kSetUpThreads) SetUpFrameKernel(TileJob job) {
+  const int64_t index = static_cast<int64_t>(blockIdx.x) * kSetUpThreads + threadIdx.x;
+  if (index < static_cast<int64_t>(job.count) * job.geom_stride) cuda_tiles::SetUpFrame(job, index);
+}
+
 __global__ void __launch_bounds__(kTileThreads) PlaceMeshKernel(TileJob job) {
   __shared__ cuda_tiles::MeshShared shared;
   cuda_tiles::PlaceMesh(CudaBlock(), job, static_cast<int>(blockIdx.x), shared);
@@ -31,6 +37,11 @@ template <bool kIds>
 __global__ void __launch_bounds__(kTileThreads) DrawKernel(TileJob job) {
   __shared__ cuda_tiles::TileShared shared;
   cuda_tiles::DrawTile<kIds>(CudaBlock(), job, static_cast<int>(blockIdx.x), shared);
+}
+
+__global__ void __launch_bounds__(kTileThreads) DrawColourKernel(TileJob job) {
+  __shared__ cuda_tiles::ColourShared shared;
+  cuda_tiles::DrawColourTile(CudaBlock(), job, static_cast<int>(blockIdx.x), shared);
 }
 
 __global__ void __launch_bounds__(kPixelThreads) CorrelateKernel(TileNoise noise, int64_t pixels) {
@@ -84,11 +95,15 @@ class CudaDevice : public TileDevice {
   void Launch(int queue, const TileJob& job) override {
     const cudaStream_t stream = queues_[queue];
     const int64_t geoms = static_cast<int64_t>(job.count) * job.geom_stride;
-    if (geoms > 0) SetUpKernel<<<Blocks((geoms + kSetUpThreads - 1) / kSetUpThreads), kSetUpThreads, 0, stream>>>(job);
+    const unsigned set_up = Blocks((geoms + kSetUpThreads - 1) / kSetUpThreads);
+    if (geoms > 0) SetUpKernel<<<set_up, kSetUpThreads, 0, stream>>>(job);
+    if (geoms > 0 && job.shades) SetUpFrameKernel<<<set_up, kSetUpThreads, 0, stream>>>(job);
     const int64_t meshes = static_cast<int64_t>(job.count) * job.mesh_stride;
     if (meshes > 0) PlaceMeshKernel<<<Blocks(meshes), kTileThreads, 0, stream>>>(job);
     const unsigned tiles = Blocks(static_cast<int64_t>(job.count) * job.tiles_x * job.tiles_y);
-    if (job.segmentation || job.bodies || job.normals) {
+    if (job.shades) {
+      DrawColourKernel<<<tiles, kTileThreads, 0, stream>>>(job);
+    } else if (cuda_tiles::WantsIds(job)) {
       DrawKernel<true><<<tiles, kTileThreads, 0, stream>>>(job);
     } else {
       DrawKernel<false><<<tiles, kTileThreads, 0, stream>>>(job);

@@ -8,6 +8,7 @@
 #include "sim_server/render/cuda/tile_device.h"
 #include "sim_server/render/cuda/tile_draw.h"
 #include "sim_server/render/cuda/tile_noise.h"
+#include "sim_server/render/cuda/tile_shade.h"
 
 namespace gripstream {
 namespace {
@@ -37,16 +38,20 @@ class SerialDevice : public TileDevice {
   void Copy(int, void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
 
   void Launch(int, const TileJob& job) override {
-    for (int64_t i = 0; i < static_cast<int64_t>(job.count) * job.geom_stride; ++i) serial_tiles::SetUpGeom(job, i);
+    for (int64_t i = 0; i < static_cast<int64_t>(job.count) * job.geom_stride; ++i) {
+      serial_tiles::SetUpGeom(job, i);
+      if (job.shades) serial_tiles::SetUpFrame(job, i);
+    }
     RunSerially<kTileThreads>(job.count * job.mesh_stride, order_, &mesh_shared_,
                               [&](const auto& block, int index, serial_tiles::MeshShared& shared) {
                                 serial_tiles::PlaceMesh(block, job, index, shared);
                               });
-    const bool ids = job.segmentation || job.bodies || job.normals;
-    RunSerially<kTileThreads>(job.count * job.tiles_x * job.tiles_y, order_, &tile_shared_,
-                              [&](const auto& block, int index, serial_tiles::TileShared& shared) {
-                                ids ? serial_tiles::DrawTile<true>(block, job, index, shared)
-                                    : serial_tiles::DrawTile<false>(block, job, index, shared);
+    RunSerially<kTileThreads>(job.count * job.tiles_x * job.tiles_y, order_, &colour_shared_,
+                              [&](const auto& block, int index, serial_tiles::ColourShared& shared) {
+                                if (job.shades) return serial_tiles::DrawColourTile(block, job, index, shared);
+                                serial_tiles::WantsIds(job)
+                                    ? serial_tiles::DrawTile<true>(block, job, index, shared.draw)
+                                    : serial_tiles::DrawTile<false>(block, job, index, shared.draw);
                               });
   }
   void LaunchNoise(int, const TileNoise& noise) override {
@@ -64,7 +69,7 @@ class SerialDevice : public TileDevice {
   ThreadOrder order_;
   std::map<const std::byte*, const std::byte*> end_of_;  // of every piece of device memory
   serial_tiles::MeshShared mesh_shared_;
-  serial_tiles::TileShared tile_shared_;
+  serial_tiles::ColourShared colour_shared_;
   serial_tiles::ScatterShared scatter_shared_;
 };
 

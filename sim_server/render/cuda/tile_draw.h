@@ -22,6 +22,10 @@ struct TileShared {
   TileEntry entries[kTileChunk];
 };
 
+GS_HOST_DEVICE inline bool WantsIds(const TileJob& job) {
+  return job.segmentation || job.bodies || job.normals;
+}
+
 // What a thread knows of its pixels.
 struct TilePixels {
   float inverse[kRowsPerThread];  // 1/m
@@ -129,6 +133,22 @@ GS_HOST_DEVICE void DrawAll(const Block& block, const Tile& tile, int count, Til
   }
 }
 
+// Mesh `number` of the environment's model.
+template <bool kIds, class Block, class Pixels>
+GS_HOST_DEVICE void DrawMeshNumber(const Block& block, const TileJob& job, const Tile& tile, int number,
+                                   TileShared& shared, Pixels& pixels) {
+  const int64_t env = tile.env;
+  const TileScene& scene = job.scenes[env];
+  const MeshJob& mesh = job.models[scene.model].meshes[number];
+  const MeshPlace& place = job.mesh_places[env * job.mesh_stride + number];
+  if (!tile.Touches(place)) return;
+  const CameraPose& pose = job.camera_poses[env * job.geom_stride + mesh.geom];
+  DrawAll<kIds>(block, tile, mesh.triangle_count, shared, pixels, [&](int triangle, TileEntry* entry) {
+    PutTriangle(mesh, triangle, GeomsOf(pose), place, scene.view, &entry->surface);
+    entry->triangle = triangle;
+  });
+}
+
 // The opaque or the translucent half of an environment.
 template <bool kIds, class Block, class Pixels>
 GS_HOST_DEVICE void DrawLayer(const Block& block, const TileJob& job, const Tile& tile, bool translucent,
@@ -143,21 +163,14 @@ GS_HOST_DEVICE void DrawLayer(const Block& block, const TileJob& job, const Tile
     entry->triangle = -1;
   });
   for (int i = 0; i < model.mesh_count; ++i) {
-    const TileMesh& mesh = model.meshes[i];
-    const MeshPlace& place = job.mesh_places[env * job.mesh_stride + i];
-    if (mesh.translucent != translucent || !tile.Touches(place)) continue;
-    const CameraPose& pose = job.camera_poses[env * job.geom_stride + mesh.geom];
-    DrawAll<kIds>(block, tile, mesh.triangle_count, shared, pixels, [&](int triangle, TileEntry* entry) {
-      PutTriangle(mesh, triangle, GeomsOf(pose), place, job.scenes[env].view, &entry->surface);
-      entry->triangle = triangle;
-    });
+    if (model.meshes[i].translucent == translucent) DrawMeshNumber<kIds>(block, job, tile, i, shared, pixels);
   }
 }
 
-// Nothing beyond the far plane can beat it.
-GS_HOST_DEVICE inline void ClearPixels(const View& view, TilePixels* pixels) {
+// Nothing beyond this can beat it.
+GS_HOST_DEVICE inline void ClearPixels(float reach_m, TilePixels* pixels) {
   for (int i = 0; i < kRowsPerThread; ++i) {
-    pixels->inverse[i] = 1.0f / view.far_m;
+    pixels->inverse[i] = 1.0f / reach_m;
     pixels->geom[i] = pixels->triangle[i] = -1;
   }
 }
@@ -194,26 +207,37 @@ GS_HOST_DEVICE void ForPixels(const TileJob& job, const Tile& tile, int thread, 
   }
 }
 
+template <class Block, class Pixels>
+GS_HOST_DEVICE void WriteDepths(const Block& block, const TileJob& job, const Tile& tile, Pixels& pixels) {
+  block.ForThreads([&](int thread) {
+    ForPixels(job, tile, thread, [&](int, int, int64_t at, int row) {
+      WriteDepth(job, job.scenes[tile.env].view, at, pixels[thread].inverse[row]);
+    });
+  });
+}
+
+template <class Block, class Pixels>
+GS_HOST_DEVICE void WriteAllIds(const Block& block, const TileJob& job, const Tile& tile, Pixels& pixels) {
+  const TileModel& model = job.models[job.scenes[tile.env].model];
+  block.ForThreads([&](int thread) {
+    ForPixels(job, tile, thread,
+              [&](int x, int y, int64_t at, int row) { WriteIds(job, tile, model, x, y, at, pixels[thread], row); });
+  });
+}
+
 // One tile of one environment. kIds: whether segmentation, bodies or normals are wanted; depth does not see translucent
 // geoms.
 template <bool kIds, class Block>
 GS_HOST_DEVICE void DrawTile(const Block& block, const TileJob& job, int index, TileShared& shared) {
   const Tile tile = TileAt(job, index);
-  const TileModel& model = job.models[job.scenes[tile.env].model];
   const View& view = job.scenes[tile.env].view;
   typename Block::template Private<TilePixels> pixels;
-  block.ForThreads([&](int thread) { ClearPixels(view, &pixels[thread]); });
+  block.ForThreads([&](int thread) { ClearPixels(view.far_m, &pixels[thread]); });
   DrawLayer<kIds>(block, job, tile, false, shared, pixels);
-  block.ForThreads([&](int thread) {
-    ForPixels(job, tile, thread,
-              [&](int, int, int64_t at, int row) { WriteDepth(job, view, at, pixels[thread].inverse[row]); });
-  });
+  WriteDepths(block, job, tile, pixels);
   if constexpr (kIds) {
     DrawLayer<kIds>(block, job, tile, true, shared, pixels);
-    block.ForThreads([&](int thread) {
-      ForPixels(job, tile, thread,
-                [&](int x, int y, int64_t at, int row) { WriteIds(job, tile, model, x, y, at, pixels[thread], row); });
-    });
+    WriteAllIds(block, job, tile, pixels);
   }
 }
 

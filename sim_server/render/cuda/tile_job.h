@@ -1,6 +1,6 @@
 // What the tile kernels read and write: plain pointers into one memory, a GPU's or (for tests) the CPU's.
 //
-//   TileScene, GeomPose -> set-up: one thread per environment and geom -> CameraPose, Surface, MeshPlace
+//   TileScene, GeomPose -> set-up: one thread per environment and geom -> CameraPose, Surface, MeshPlace, ShadeFrame
 //                       -> drawing: one block per environment and image tile -> the images asked for
 //
 // N = environments in the job, H, W = image height and width in pixels. Plain values; no thread rule; nothing throws.
@@ -11,6 +11,7 @@
 #include "sim_server/render/geom_table.h"
 #include "sim_server/render/noise_job.h"
 #include "sim_server/render/noise_scatter.h"
+#include "sim_server/render/shade.h"
 #include "sim_server/render/surface.h"
 
 namespace gripstream {
@@ -25,27 +26,23 @@ inline constexpr int kTileHeight = kTileThreads / kTileWidth * kRowsPerThread;
 inline constexpr int kTileChunk = 64;
 
 // A geom of a model that does not change: in drawing order primitives first, opaque before translucent, then meshes.
-struct TileGeom {
-  Shape shape;
-  int32_t id, body;       // in the model
+struct TileGeom : DrawnGeom {
+  int32_t body;           // in the model
   int32_t first_surface;  // among the environment's surfaces; of primitives only
-  float size[3];
 };
 
-struct TileMesh {
-  int32_t geom;  // index among the model's TileGeoms
-  bool translucent;
-  int vertex_count, triangle_count;
-  const float *x, *y, *z;
-  const int32_t* corner[3];
-  const float* normal[3];  // of every triangle: x, y, z, unit, geom's frame
-};
+// How many surfaces set-up makes of a geom.
+GS_HOST_DEVICE inline int SurfacesOf(Shape shape) {
+  return shape == Shape::kMesh ? 0 : shape == Shape::kCapsule ? 3 : shape == Shape::kCylinder ? 2 : 1;
+}
 
 struct TileModel {
   const TileGeom* geoms;
-  const TileMesh* meshes;
+  const MeshJob* meshes;            // `geom` is an index among the TileGeoms
   int primitive_count, mesh_count;  // of geoms
   int opaque_surfaces, surface_count;
+  int layer_count;       // translucent geoms
+  float colour_reach_m;  // how far MuJoCo draws
 };
 
 // A geom's pose as seen from the camera's place along the world's axes.
@@ -89,6 +86,11 @@ struct TileJob {
   int32_t* segmentation;  // [N, H, W] or null
   float* normals;         // [N, H, W, 3] or null
   int32_t* bodies;        // [N, H, W] or null
+  // For colour, else null. All that a ShadeJob points to is counted by TileGeom; its own_materials, where there are
+  // any, are of all geoms and have no slots.
+  const ShadeJob* shades;  // [N]
+  const int32_t* layers;   // [N, layer_stride] translucent TileGeoms, the farthest first
+  int layer_stride;
 };
 
 // Sensor noise over depth images that lie one after the other.

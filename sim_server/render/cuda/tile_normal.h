@@ -40,8 +40,8 @@ GS_HOST_DEVICE inline Normal LocalNormal(const TileGeom& geom, Normal p) {
   return {0, 0, 1};
 }
 
-GS_HOST_DEVICE inline const TileMesh& MeshOf(const TileModel& model, int geom) {
-  const TileMesh* mesh = model.meshes;
+GS_HOST_DEVICE inline const MeshJob& MeshOf(const TileModel& model, int geom) {
+  const MeshJob* mesh = model.meshes;
   while (mesh->geom != geom) ++mesh;
   return *mesh;
 }
@@ -55,7 +55,7 @@ GS_HOST_DEVICE inline Normal NormalAt(const View& view, const TileModel& model, 
   const auto along = [&](int i) { return pose.axis[i][0] * d[0] + pose.axis[i][1] * d[1] + pose.axis[i][2] * d[2]; };
   Normal local = {along(0), along(1), along(2)};
   if (triangle >= 0) {
-    const TileMesh& mesh = MeshOf(model, geom);
+    const MeshJob& mesh = MeshOf(model, geom);
     local = {mesh.normal[0][triangle], mesh.normal[1][triangle], mesh.normal[2][triangle]};
   } else {
     local = LocalNormal(model.geoms[geom], local);

@@ -4,7 +4,6 @@
 
 #include "core/error.h"
 #include "sim_server/render/camera.h"
-#include "sim_server/render/geom_table.h"
 
 namespace gripstream {
 namespace {
@@ -12,29 +11,16 @@ namespace {
 // Device memory that one part may take, environments permitting.
 constexpr size_t kPartBytes = size_t{128} << 20;
 
-int SurfacesOf(Shape shape) {
-  switch (shape) {
-    case Shape::kCapsule:
-      return 3;
-    case Shape::kCylinder:
-      return 2;
-    case Shape::kMesh:
-      return 0;
-    default:
-      return 1;
-  }
-}
-
 // Primitives as the CPU renderer draws them, then meshes.
-std::vector<DrawnGeom> InDrawingOrder(const std::vector<DrawnGeom>& geoms) {
+std::vector<DrawnGeom> InDrawingOrder(const ModelAssets& assets) {
   std::vector<DrawnGeom> ordered;
-  for (const GeomBatch& batch : BatchesOf(geoms)) {
+  for (const GeomBatch& batch : assets.batches) {
     for (int i = 0; i < batch.count; ++i) {
       ordered.push_back(
           {batch.shape, batch.id[i], batch.translucent, {batch.size[0][i], batch.size[1][i], batch.size[2][i]}});
     }
   }
-  std::copy_if(geoms.begin(), geoms.end(), std::back_inserter(ordered),
+  std::copy_if(assets.geoms.begin(), assets.geoms.end(), std::back_inserter(ordered),
                [](const DrawnGeom& geom) { return geom.shape == Shape::kMesh; });
   return ordered;
 }
@@ -56,13 +42,9 @@ TileScene SceneOf(const SceneView& scene, int model, int camera_id, const View& 
   out.model = model;
   out.view = view;
   if (scene.intrinsics) SetProjection(scene.intrinsics[camera_id], &out.view);
-  const mjtNum* rotation = scene.cam_xmat + 9 * camera_id;
-  // MuJoCo's camera looks along -z with y up; the optical frame looks along +z with y down.
-  for (int i = 0; i < 3; ++i) {
-    out.optical_from_world[i] = static_cast<float>(rotation[3 * i]);
-    out.optical_from_world[3 + i] = static_cast<float>(-rotation[3 * i + 1]);
-    out.optical_from_world[6 + i] = static_cast<float>(-rotation[3 * i + 2]);
-  }
+  SceneJob placed;
+  PlaceCamera(scene, camera_id, &placed);
+  for (int i = 0; i < 9; ++i) out.optical_from_world[i] = static_cast<float>(placed.optical_from_world[i]);
   return out;
 }
 
@@ -78,13 +60,16 @@ GeomPose PoseOf(const SceneView& scene, int camera_id, int geom) {
 }  // namespace
 
 TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera,
-                           std::span<const mjModel* const> models, int threads, std::unique_ptr<TileDevice> device,
-                           int most_environments)
-    : width_(config.width), height_(config.height), device_(std::move(device)), parallel_(threads) {
-  if (config.colour) {
-    throw InputError("configuration", "render.backend", "cuda",
-                     "cpu or mujoco for colour images, which cuda does not draw");
-  }
+                           std::span<const mjModel* const> models, int threads, std::shared_ptr<TileDevice> device,
+                           int most_environments, std::shared_ptr<RenderAssets> assets)
+    : width_(config.width),
+      height_(config.height),
+      colour_(config.colour),
+      device_(std::move(device)),
+      assets_(assets ? std::move(assets) : std::make_shared<RenderAssets>()),
+      parallel_(threads) {
+  if (!assets_->OnDevice()) assets_->OnDevice() = std::make_shared<TileAssets>(device_);
+  if (colour_) colour_look_ = std::make_unique<TileColour>(config, assets_->Textures(), *assets_->OnDevice());
   projection_ = ProjectionOf(*models.front(), FindCamera(*models.front(), camera), width_, height_);
   std::vector<TileModel> table;
   for (const mjModel* model : models) {
@@ -94,72 +79,46 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
     entry->second = {static_cast<int>(table.size()), camera_id, ViewOf(*model, camera_id, config), {}};
     table.push_back(AddModel(*model, &entry->second));
   }
-  models_ = Uploaded(table.data(), table.size());
+  models_ = Uploaded(*device_, table.data(), table.size());
   const size_t bytes = sizeof(TileScene) + static_cast<size_t>(geom_stride_) * (sizeof(GeomPose) + sizeof(CameraPose)) +
                        static_cast<size_t>(surface_stride_) * sizeof(Surface) +
                        static_cast<size_t>(mesh_stride_) * sizeof(MeshPlace) +
-                       static_cast<size_t>(width_) * height_ * sizeof(uint16_t);
+                       static_cast<size_t>(width_) * height_ * (sizeof(uint16_t) + (colour_ ? 3 : 0)) +
+                       (colour_ ? colour_look_->BytesPerEnvironment() : 0);
   capacity_ = static_cast<int>(std::clamp<size_t>(kPartBytes / bytes, 1, most_environments));
   for (Part& part : parts_) part = MakePart();
 }
 
 TileRenderer::~TileRenderer() = default;
 
-template <class T>
-DeviceArray<T> TileRenderer::Uploaded(const T* values, size_t count) {
-  DeviceArray<T> array(*device_, MemorySide::kDevice, count);
-  if (count > 0) device_->Copy(0, array.data(), values, count * sizeof(T));
-  device_->Wait(0);
-  return array;
-}
-
 TileModel TileRenderer::AddModel(const mjModel& model, ModelEntry* entry) {
+  const ModelAssets& assets = assets_->Of(model, colour_);
   std::vector<TileGeom> geoms;
-  std::vector<TileMesh> meshes;
-  TileModel out = {nullptr, nullptr, 0, 0, 0, 0};
-  for (const DrawnGeom& geom : InDrawingOrder(DrawnGeoms(model))) {
-    const int index = static_cast<int>(geoms.size());
-    if (geom.shape == Shape::kMesh) meshes.push_back(AddMesh(*library_.Add(model, geom.id), index, geom.translucent));
-    geoms.push_back({geom.shape,
-                     geom.id,
-                     model.geom_bodyid[geom.id],
-                     out.surface_count,
-                     {geom.size[0], geom.size[1], geom.size[2]}});
+  std::vector<MeshJob> meshes;
+  TileModel out = {};
+  for (const DrawnGeom& geom : InDrawingOrder(assets)) {
+    if (geom.shape == Shape::kMesh) {
+      meshes.push_back(assets_->OnDevice()->Add(assets.meshes[meshes.size()]));
+      meshes.back().geom = static_cast<int>(geoms.size());
+    }
+    geoms.push_back({geom, model.geom_bodyid[geom.id], out.surface_count});
     entry->geom_ids.push_back(geom.id);
     out.surface_count += SurfacesOf(geom.shape);
+    out.layer_count += geom.translucent;
     if (!geom.translucent) out.opaque_surfaces = out.surface_count;
   }
+  if (colour_) colour_look_->AddModel(model, assets, entry->geom_ids);
+  out.colour_reach_m = static_cast<float>(model.vis.map.zfar * model.stat.extent);
   out.mesh_count = static_cast<int>(meshes.size());
   out.primitive_count = static_cast<int>(geoms.size()) - out.mesh_count;
-  model_memory_.push_back({Uploaded(geoms.data(), geoms.size()), Uploaded(meshes.data(), meshes.size())});
+  model_memory_.push_back(
+      {Uploaded(*device_, geoms.data(), geoms.size()), Uploaded(*device_, meshes.data(), meshes.size())});
   out.geoms = model_memory_.back().geoms.data();
   out.meshes = model_memory_.back().meshes.data();
   geom_stride_ = std::max(geom_stride_, static_cast<int>(geoms.size()));
   surface_stride_ = std::max(surface_stride_, out.surface_count);
   mesh_stride_ = std::max(mesh_stride_, out.mesh_count);
   return out;
-}
-
-TileMesh TileRenderer::AddMesh(const MeshAsset& asset, int geom, bool translucent) {
-  const auto [place, added] = mesh_memory_.try_emplace(&asset);
-  MeshMemory& memory = place->second;
-  if (added) {
-    const std::vector<float>* axes[] = {&asset.x, &asset.y, &asset.z};
-    for (int i = 0; i < 3; ++i) {
-      memory.vertices[i] = Uploaded(axes[i]->data(), axes[i]->size());
-      memory.corners[i] = Uploaded(asset.corner[i].data(), asset.corner[i].size());
-      memory.normals[i] = Uploaded(asset.normal[i].data(), asset.normal[i].size());
-    }
-  }
-  return {geom,
-          translucent,
-          asset.vertex_count,
-          asset.triangle_count,
-          memory.vertices[0].data(),
-          memory.vertices[1].data(),
-          memory.vertices[2].data(),
-          {memory.corners[0].data(), memory.corners[1].data(), memory.corners[2].data()},
-          {memory.normals[0].data(), memory.normals[1].data(), memory.normals[2].data()}};
 }
 
 TileRenderer::Part TileRenderer::MakePart() {
@@ -172,14 +131,20 @@ TileRenderer::Part TileRenderer::MakePart() {
   part.camera_poses = {*device_, MemorySide::kDevice, n * geom_stride_};
   part.surfaces = {*device_, MemorySide::kDevice, n * surface_stride_};
   part.mesh_places = {*device_, MemorySide::kDevice, n * mesh_stride_};
+  if (colour_) part.colour = colour_look_->MakePart(n);
   return part;
 }
 
-void TileRenderer::Gather(std::span<const SceneView> scenes, const Part& part) {
+void TileRenderer::Gather(std::span<const SceneView> scenes, uint8_t* rgb, const Part& part) {
   parallel_(static_cast<int>(scenes.size()), 32, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const ModelEntry& entry = entries_.at(scenes[i].model);
-      part.host_scenes.data()[i] = SceneOf(scenes[i], entry.index, entry.camera_id, entry.view);
+      TileScene& scene = part.host_scenes.data()[i];
+      scene = SceneOf(scenes[i], entry.index, entry.camera_id, entry.view);
+      if (rgb) {
+        colour_look_->Gather(scenes[i], entry.index, entry.camera_id, scene.view, rgb, static_cast<size_t>(i),
+                             part.colour);
+      }
       GeomPose* pose = part.host_poses.data() + static_cast<int64_t>(i) * geom_stride_;
       for (const int geom : entry.geom_ids) *pose++ = PoseOf(scenes[i], entry.camera_id, geom);
     }
@@ -231,12 +196,14 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
   Part& part = parts_[queue];
   const size_t n = scenes.size();
   device_->Wait(queue);
-  Gather(scenes, part);
+  downloads_.clear();
+  uint8_t* rgb = Target(targets.rgb, first, n, 3, &part.rgb, &downloads_);
+  Gather(scenes, rgb, part);
+  if (rgb) colour_look_->Upload(scenes, part.colour, queue);
   device_->Copy(queue, part.scenes.data(), part.host_scenes.data(), n * sizeof(TileScene));
   if (geom_stride_ > 0) {
     device_->Copy(queue, part.poses.data(), part.host_poses.data(), n * geom_stride_ * sizeof(GeomPose));
   }
-  downloads_.clear();
   const TileJob job = {models_.data(),
                        part.scenes.data(),
                        part.poses.data(),
@@ -255,17 +222,21 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
                        Target(targets.depth_f32, first, n, 1, &part.depth_f32, &downloads_),
                        Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_),
                        Target(targets.normals, first, n, 3, &part.normals, &downloads_),
-                       Target(targets.bodies, first, n, 1, &part.bodies, &downloads_)};
+                       Target(targets.bodies, first, n, 1, &part.bodies, &downloads_),
+                       rgb ? part.colour.shades.data() : nullptr,
+                       part.colour.layers.data(),
+                       colour_ ? colour_look_->LayerStride() : 0};
   device_->Launch(queue, job);
   if (noise_ && job.depth_u16) LayNoise(scenes, part, job.depth_u16, queue);
   for (const Download& d : downloads_) device_->Copy(queue, d.to, d.from, d.bytes);
 }
 
 void TileRenderer::Render(std::span<const SceneView> scenes, const RenderTargets& targets) {
-  GS_CHECK(!targets.rgb, "the cuda renderer was asked for colour");
+  GS_CHECK(!targets.rgb || colour_, "colour asked of a renderer made without it");
   for (const SceneView& scene : scenes) {
     GS_CHECK(entries_.contains(scene.model), "a scene of a model that the renderer was not made with");
   }
+  if (targets.rgb) colour_look_->Prepare(scenes);
   int queue = 0;
   for (size_t first = 0; first < scenes.size(); first += capacity_) {
     RenderPart(scenes.subspan(first, std::min<size_t>(capacity_, scenes.size() - first)), first, targets, queue);

@@ -1,14 +1,14 @@
-// Our renderer as tile kernels on a device: depth, segmentation, bodies and normals of primitives, meshes and height
-// fields. See renderer.h for the contract.
+// Our renderer as tile kernels on a device: depth, segmentation, bodies, normals and colour of primitives, meshes and
+// height fields. See renderer.h for the contract.
 //
 //   poses of up to Capacity() environments -> page-locked memory -> device -> set-up, tiles -> the caller's images
 //
 // Two such parts are under way at a time: while one is drawn the next is gathered. Targets may each be device memory,
 // which the kernels then write straight into, or host memory, which is copied to (quickest where it is page-locked). An
 // image's buffer on the device is allocated when host memory first asks for that kind of image, everything else at
-// construction. Throws besides: the constructor InputError for colour, which this renderer does not make; Render
-// RunError when the device fails. Geometry in single precision, without fused multiply-add: depth and segmentation have
-// the CPU renderer's bits.
+// construction. Meshes and textures are on the device once for all cameras that share RenderAssets. Throws besides: the
+// constructor InputError for shadows, which this renderer does not draw; Render RunError when the device fails.
+// Geometry in single precision, without fused multiply-add: depth and segmentation have the CPU renderer's bits.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,10 @@
 
 #include "core/parallel.h"
 #include "sim_server/render/camera.h"
+#include "sim_server/render/cuda/tile_assets.h"
+#include "sim_server/render/cuda/tile_colour.h"
 #include "sim_server/render/cuda/tile_device.h"
 #include "sim_server/render/depth_noise.h"
-#include "sim_server/render/mesh_asset.h"
 #include "sim_server/render/renderer.h"
 
 namespace gripstream {
@@ -31,8 +32,10 @@ class TileRenderer : public BatchRenderer {
   // Environments drawn at a time where memory does not bound them further.
   static constexpr int kMostEnvironments = 1024;
 
+  // `device` is the one of `assets` where these are on one already.
   TileRenderer(const RenderConfig& config, const std::string& camera, std::span<const mjModel* const> models,
-               int threads, std::unique_ptr<TileDevice> device, int most_environments = kMostEnvironments);
+               int threads, std::shared_ptr<TileDevice> device, int most_environments = kMostEnvironments,
+               std::shared_ptr<RenderAssets> assets = nullptr);
   ~TileRenderer() override;
   void Render(std::span<const SceneView> scenes, const RenderTargets& targets) override;
   bool TakeDepthNoise(const DepthNoiseConfig& config, uint64_t seed) override;
@@ -51,12 +54,7 @@ class TileRenderer : public BatchRenderer {
   // A model's tables on the device.
   struct ModelMemory {
     DeviceArray<TileGeom> geoms;
-    DeviceArray<TileMesh> meshes;
-  };
-  struct MeshMemory {
-    DeviceArray<float> vertices[3];  // x, y, z
-    DeviceArray<int32_t> corners[3];
-    DeviceArray<float> normals[3];
+    DeviceArray<MeshJob> meshes;
   };
   // One part of a batch under way.
   struct Part {
@@ -69,6 +67,8 @@ class TileRenderer : public BatchRenderer {
     DeviceArray<float> depth_f32;
     DeviceArray<int32_t> segmentation, bodies;
     DeviceArray<float> normals;
+    DeviceArray<uint8_t> rgb;
+    TileColour::Part colour;                      // with colour only
     DeviceArray<uint64_t> host_moments, moments;  // with noise only, as all below
     DeviceArray<float> correlated;
   };
@@ -80,11 +80,9 @@ class TileRenderer : public BatchRenderer {
   };
 
   TileModel AddModel(const mjModel& model, ModelEntry* entry);
-  TileMesh AddMesh(const MeshAsset& asset, int geom, bool translucent);
-  template <class T>
-  DeviceArray<T> Uploaded(const T* values, size_t count);
   Part MakePart();
-  void Gather(std::span<const SceneView> scenes, const Part& part);
+  // `rgb`: where the part's colour images go on the device; null: no colour.
+  void Gather(std::span<const SceneView> scenes, uint8_t* rgb, const Part& part);
   template <class T>
   T* Target(const ImageTarget<T>& target, size_t first, size_t count, int channels, DeviceArray<T>* own,
             std::vector<Download>* downloads);
@@ -93,13 +91,14 @@ class TileRenderer : public BatchRenderer {
 
   int width_, height_, capacity_ = 0;
   Projection projection_ = {};  // the first model's
+  bool colour_;
   std::unique_ptr<NoiseJobs> noise_;
-  std::unique_ptr<TileDevice> device_;  // before all that lies in its memory
+  std::shared_ptr<TileDevice> device_;  // before all that lies in its memory
+  std::shared_ptr<RenderAssets> assets_;
+  std::unique_ptr<TileColour> colour_look_;  // with colour only
   ParallelFor parallel_;
-  MeshLibrary library_;
   std::unordered_map<const mjModel*, ModelEntry> entries_;
   std::vector<ModelMemory> model_memory_;
-  std::unordered_map<const MeshAsset*, MeshMemory> mesh_memory_;
   DeviceArray<TileModel> models_;
   int geom_stride_ = 0, surface_stride_ = 0, mesh_stride_ = 0;
   Part parts_[kTileQueues];

@@ -119,7 +119,7 @@ GS_HOST_DEVICE inline CameraGeoms GeomsOf(const CameraPose& pose) {
   return {{pose.centre[0], pose.centre[1], pose.centre[2]}, {axis(0), axis(1), axis(2)}, {0.0f, 0.0f, 0.0f}};
 }
 
-GS_HOST_DEVICE inline Vec3 VertexAt(const TileMesh& mesh, int i, const CameraGeoms& pose) {
+GS_HOST_DEVICE inline Vec3 VertexAt(const MeshJob& mesh, int i, const CameraGeoms& pose) {
   return pose.centre + Lanes(mesh.x[i]) * pose.axis[0] + Lanes(mesh.y[i]) * pose.axis[1] +
          Lanes(mesh.z[i]) * pose.axis[2];
 }
@@ -166,7 +166,7 @@ GS_HOST_DEVICE void PlaceMesh(const Block& block, const TileJob& job, int index,
   const int env = index / job.mesh_stride, number = index % job.mesh_stride;
   const TileModel& model = job.models[job.scenes[env].model];
   if (number >= model.mesh_count) return;
-  const TileMesh& mesh = model.meshes[number];
+  const MeshJob& mesh = model.meshes[number];
   const View& view = job.scenes[env].view;
   const CameraPose& pose = job.camera_poses[static_cast<int64_t>(env) * job.geom_stride + mesh.geom];
   block.ForThreads([&](int thread) {
@@ -194,7 +194,7 @@ GS_HOST_DEVICE void PlaceMesh(const Block& block, const TileJob& job, int index,
 }
 
 // One triangle in its mesh's frame: plane, edges and rectangle.
-GS_HOST_DEVICE inline void PutTriangle(const TileMesh& mesh, int triangle, const CameraGeoms& pose,
+GS_HOST_DEVICE inline void PutTriangle(const MeshJob& mesh, int triangle, const CameraGeoms& pose,
                                        const MeshPlace& place, const View& view, Surface* out) {
   const Vec3 v[3] = {VertexAt(mesh, mesh.corner[0][triangle], pose), VertexAt(mesh, mesh.corner[1][triangle], pose),
                      VertexAt(mesh, mesh.corner[2][triangle], pose)};

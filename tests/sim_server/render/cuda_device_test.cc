@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "sim_server/render/cuda/tile_renderer.h"
-#include "tests/sim_server/render/cuda_comparison.h"
+#include "tests/sim_server/render/random_looks.h"
 
 namespace gripstream {
 namespace {
@@ -93,6 +93,23 @@ TEST_F(Cuda, LaysTheNoiseThatTheSerialLauncherLays) {
   device.Render(batch.views, {.depth_u16 = ours.data()});
   serial.Render(batch.views, {.depth_u16 = expected.data()});
   EXPECT_EQ(ours, expected);
+}
+
+TEST_F(Cuda, GivesTheCpuRenderersColourForEnvironmentsThatAllLookDifferently) {
+  RandomLooks looks(20);
+  RenderConfig config;
+  config.width = 160, config.height = 120, config.colour = true;
+  const size_t pixels = looks.Pixels(config);
+  std::vector<uint8_t> ours(3 * pixels), twice(3 * pixels), expected(3 * pixels);
+  std::vector<int32_t> geom(pixels), expected_geom(pixels);
+  TileRenderer device(config, "depth", looks.batch.pointers, 2, MakeCudaDevice(), 16, looks.assets);
+  device.Render(looks.batch.views, {.segmentation = geom.data(), .rgb = ours.data()});
+  device.Render(looks.batch.views, {.rgb = twice.data()});
+  CpuRenderer(config, "depth", looks.batch.pointers, 2, AvailableKernels().front())
+      .Render(looks.batch.views, {.segmentation = expected_geom.data(), .rgb = expected.data()});
+  ExpectSameColour(ours, expected);
+  EXPECT_EQ(geom, expected_geom);
+  EXPECT_EQ(ours, twice);
 }
 
 }  // namespace

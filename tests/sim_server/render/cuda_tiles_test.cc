@@ -263,18 +263,6 @@ TEST(Tiles, LayTheNoiseThatTheCpuLays) {
   }
 }
 
-TEST(Tiles, RefuseColourByName) {
-  const GraspBatch batch(1);
-  RenderConfig config;
-  config.colour = true;
-  try {
-    Serial(config, "depth", batch.pointers);
-    FAIL() << "not refused";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("colour"));
-  }
-}
-
 TEST(SerialBlock, RunsEveryThreadOfAPhaseBeforeTheNextPhase) {
   for (const ThreadOrder order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     int shared = 0;
