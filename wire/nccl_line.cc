@@ -227,7 +227,8 @@ class NcclHub : public LearnerHub {
     std::unique_ptr<NcclPair> pair;              // from the welcome on
     std::shared_ptr<DeviceRing> ring;            // the same
     std::vector<std::weak_ptr<const void>> use;  // per slot: whether its record is still held
-    std::deque<Held> held;                       // in the order of their coming
+    std::deque<Event> signs_of_life;             // heartbeats: a transfer that stalls must not look like silence
+    std::deque<Held> held;                       // everything else, in the order of its coming
     std::optional<Deadline> closing;             // its connection has ended; until when transfers may still end
     std::optional<std::string> failed;           // what NCCL said, until it is told,
     std::optional<Deadline> tell;                // which is then
@@ -250,6 +251,10 @@ class NcclHub : public LearnerHub {
   void Take(Event event) {
     Peer& peer = peers_[event.connection];
     const bool record = event.kind == Event::Kind::kMessage && event.frame.Kind() == MessageKind::kRecord;
+    if (peer.pair && event.kind == Event::Kind::kMessage && event.frame.Kind() == MessageKind::kHeartbeat) {
+      peer.signs_of_life.push_back(std::move(event));
+      return;
+    }
     if (record && peer.ring && !peer.pair) return;  // NCCL has failed, which is or will be told
     Held held;
     try {
@@ -285,6 +290,11 @@ class NcclHub : public LearnerHub {
   // The next event of one connection, once it is due.
   std::optional<Event> Next(int connection, Peer& peer) {
     Look(peer);
+    if (!peer.signs_of_life.empty()) {
+      Event event = std::move(peer.signs_of_life.front());
+      peer.signs_of_life.pop_front();
+      return event;
+    }
     if (peer.held.empty()) {
       if (!peer.failed || !peer.tell->Passed()) return std::nullopt;
       peer.tell.reset();
