@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "sim_server/render/shadow_map.h"
+
 namespace gripstream {
 namespace {
 
@@ -48,7 +50,7 @@ Light LightOf(const mjvLight& light, const SceneJob& scene, const SceneView& vie
               const LightChange* change) {
   Light out = {};
   PlaceLight(light, scene, view, centre, change, &out);
-  out.casts_shadow = light.castshadow && !light.headlight;
+  out.casts_shadow = CastsShadow(light);
   out.directional = light.type == mjLIGHT_DIRECTIONAL;
   out.cone = light.type == mjLIGHT_SPOT && !light.headlight && light.cutoff < 180;
   out.cos_cutoff = static_cast<float>(std::max(0.0, std::cos(light.cutoff * std::numbers::pi / 180)));

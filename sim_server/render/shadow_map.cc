@@ -64,6 +64,19 @@ ShadowMap MapOf(const LightCamera& camera, const float* image, int pixels, int s
 
 }  // namespace
 
+bool CastsShadow(const mjvLight& light) {
+  return light.castshadow && !light.headlight;
+}
+
+LightSight SightOf(const Light& light, const SceneJob& scene, const ModelLook& look, const float* image, int pixels,
+                   int stride) {
+  const LightCamera camera = CameraAt(light, scene, look);
+  const ShadowMap map = MapOf(camera, image, pixels, stride);
+  const float reach_m = static_cast<float>(2 * kFarOff * look.extent_m);
+  const View view = {pixels, pixels, map.focal_px, map.focal_px, map.middle_px, map.middle_px, 0.01f, reach_m};
+  return {SeenFrom(camera, scene), view, map};
+}
+
 ShadowMaps::ShadowMaps(int pixels, size_t most_lights)
     : pixels_(pixels), stride_((pixels + 15) / 16 * 16 + kRowPadding), maps_(most_lights) {
   for (size_t i = 0; i < most_lights; ++i) images_.emplace_back(static_cast<size_t>(pixels) * stride_);
@@ -71,18 +84,15 @@ ShadowMaps::ShadowMaps(int pixels, size_t most_lights)
 
 void ShadowMaps::Draw(const RenderKernels& kernels, const SceneJob& scene, const ModelLook& look, const Canvas& canvas,
                       Light* lights) {
-  const float reach_m = static_cast<float>(2 * kFarOff * look.extent_m);
   for (size_t i = 0; i < look.lights.size(); ++i) {
     if (!lights[i].casts_shadow) continue;
-    const LightCamera camera = CameraAt(lights[i], scene, look);
-    maps_[i] = MapOf(camera, images_[i].data(), pixels_, stride_);
-    const float focal = maps_[i].focal_px, middle = maps_[i].middle_px;
+    const LightSight sight = SightOf(lights[i], scene, look, images_[i].data(), pixels_, stride_);
+    maps_[i] = sight.map;
     Canvas depth = {};
     depth.inverse_depth = images_[i].data();
     depth.vertices = canvas.vertices, depth.surfaces = canvas.surfaces;
-    depth.stride = stride_, depth.band_rows = pixels_, depth.reach_m = reach_m;
-    kernels.render({pixels_, pixels_, focal, focal, middle, middle, 0.01f, reach_m}, SeenFrom(camera, scene), depth,
-                   nullptr);
+    depth.stride = stride_, depth.band_rows = pixels_, depth.reach_m = sight.view.far_m;
+    kernels.render(sight.view, sight.scene, depth, nullptr);
     lights[i].shadow = &maps_[i];
   }
 }

@@ -13,6 +13,18 @@
 
 namespace gripstream {
 
+// Whether a light casts shadows: never the headlight.
+bool CastsShadow(const mjvLight& light);
+
+// The scene as a light sees it, and its map over an image of `pixels` squared.
+struct LightSight {
+  SceneJob scene;
+  View view;
+  ShadowMap map;
+};
+LightSight SightOf(const Light& light, const SceneJob& scene, const ModelLook& look, const float* image, int pixels,
+                   int stride);
+
 class ShadowMaps {
  public:
   // For up to `most_lights` that cast shadows, images of `pixels` squared.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "sim_server/render/camera.h"
 
 namespace gripstream {
@@ -17,9 +16,7 @@ void Place(TileDevice& device, size_t count, DeviceArray<T>* host, DeviceArray<T
 }  // namespace
 
 TileColour::TileColour(const RenderConfig& config, TextureLibrary& textures, TileAssets& assets) : assets_(assets) {
-  if (config.shadows) {
-    throw InputError("configuration", "render.shadows", "true", "false with render.backend cuda, which draws none");
-  }
+  if (config.shadows) shadows_ = std::make_unique<TileShadows>(config.shadow_px);
   for (const TextureView* texture : textures.All()) assets_.Add(*texture);
 }
 
@@ -44,18 +41,19 @@ void TileColour::AddModel(const mjModel& model, const ModelAssets& assets, std::
   colour.own_materials = Uploaded(*assets_.Device(), colour.materials.data(), colour.materials.size());
   colour.layers = static_cast<size_t>(
       std::count_if(assets.geoms.begin(), assets.geoms.end(), [](const DrawnGeom& geom) { return geom.translucent; }));
+  if (shadows_) shadows_->AddModel(look);
   geoms_ = std::max(geoms_, geom_ids.size());
   lights_ = std::max(lights_, assets.shader->Lights());
   layers_ = std::max(layers_, colour.layers);
   models_.push_back(std::move(colour));
 }
 
-size_t TileColour::BytesPerEnvironment() const {
-  return sizeof(ShadeJob) + lights_ * sizeof(Light) + layers_ * sizeof(int32_t) +
-         geoms_ * (sizeof(Material) + sizeof(ShadeFrame) + lights_ * sizeof(LocalLight));
+size_t TileColour::BytesPerEnvironment(const TileStrides& strides) const {
+  return (shadows_ ? shadows_->BytesPerEnvironment(strides) : 0) + sizeof(ShadeJob) + lights_ * sizeof(Light) +
+         layers_ * sizeof(int32_t) + geoms_ * (sizeof(Material) + sizeof(ShadeFrame) + lights_ * sizeof(LocalLight));
 }
 
-TileColour::Part TileColour::MakePart(size_t environments) const {
+TileColour::Part TileColour::MakePart(size_t environments, const TileStrides& strides) const {
   TileDevice& device = *assets_.Device();
   Part part;
   Place(device, environments, &part.host_shades, &part.shades);
@@ -63,6 +61,7 @@ TileColour::Part TileColour::MakePart(size_t environments) const {
   Place(device, environments * geoms_, &part.host_materials, &part.materials);
   Place(device, environments * layers_, &part.host_layers, &part.layers);
   part.frames = {device, MemorySide::kDevice, environments * geoms_};
+  if (shadows_) part.shadows = shadows_->MakePart(device, environments, strides);
   part.local_lights = {device, MemorySide::kDevice, environments * geoms_ * lights_};
   return part;
 }
@@ -99,11 +98,15 @@ void TileColour::Gather(const SceneView& scene, int model, int camera_id, const 
                         const Part& part) const {
   const ModelColour& colour = models_[static_cast<size_t>(model)];
   SceneJob job = {};
-  job.geom_xpos = scene.geom_xpos;
+  job.geom_xpos = scene.geom_xpos, job.geom_xmat = scene.geom_xmat;
   PlaceCamera(scene, camera_id, &job);
   Light* lights = part.host_lights.data() + i * lights_;
   const size_t image_bytes = size_t{3} * view.width * view.height;
   ShadeJob shade = colour.assets->shader->Job(job, scene, view, rgb + i * image_bytes, {lights, nullptr, nullptr});
+  shade.has_shadows = shadows_ != nullptr;
+  if (shadows_) {
+    shadows_->Gather(job, model, colour.assets->shader->Look(), colour.geom_ids, i, part.shadows, lights);
+  }
   // The host's pointers become the device's.
   shade.own_materials = nullptr;
   if (shade.own_slot) {
@@ -120,7 +123,7 @@ void TileColour::Gather(const SceneView& scene, int model, int camera_id, const 
   if (colour.layers > 0) GatherLayers(colour, job, part.host_layers.data() + i * layers_);
 }
 
-void TileColour::Upload(std::span<const SceneView> scenes, const Part& part, int queue) const {
+void TileColour::Begin(std::span<const SceneView> scenes, const TileModel* models, const Part& part, int queue) const {
   TileDevice& device = *assets_.Device();
   const auto copy = [&](const auto& to, const auto& from, size_t count) {
     if (count > 0) device.Copy(queue, to.data(), from.data(), count * sizeof(*from.data()));
@@ -132,6 +135,7 @@ void TileColour::Upload(std::span<const SceneView> scenes, const Part& part, int
   copy(part.lights, part.host_lights, scenes.size() * lights_);
   copy(part.materials, part.host_materials, own_looks ? scenes.size() * geoms_ : 0);
   copy(part.layers, part.host_layers, scenes.size() * layers_);
+  if (shadows_) shadows_->Draw(device, queue, scenes.size(), models, part.shadows);
 }
 
 }  // namespace gripstream

@@ -178,6 +178,7 @@ GS_HOST_DEVICE inline void ClearPixels(float reach_m, TilePixels* pixels) {
 GS_HOST_DEVICE inline void WriteDepth(const TileJob& job, const View& view, int64_t at, float inverse) {
   const Lanes s(inverse), far(1.0f / view.far_m), per_metre(10000.0f);
   if (job.depth_u16) StoreUint16(job.depth_u16 + at, Keep(far < s, FastReciprocal(s) * per_metre));
+  if (job.inverse) job.inverse[at] = inverse;
   if (job.depth_f32) Store(job.depth_f32 + at, Keep(far < s, Lanes(1.0f) / s));
 }
 

@@ -83,6 +83,7 @@ struct TileJob {
   int tiles_x, tiles_y;
   uint16_t* depth_u16;    // [N, H, W] or null
   float* depth_f32;       // [N, H, W] or null
+  float* inverse;         // [N, H, W] 1/m or null: for shadow maps
   int32_t* segmentation;  // [N, H, W] or null
   float* normals;         // [N, H, W, 3] or null
   int32_t* bodies;        // [N, H, W] or null

@@ -37,26 +37,6 @@ View ViewOf(const mjModel& model, int camera_id, const RenderConfig& config) {
   return view;
 }
 
-TileScene SceneOf(const SceneView& scene, int model, int camera_id, const View& view) {
-  TileScene out;
-  out.model = model;
-  out.view = view;
-  if (scene.intrinsics) SetProjection(scene.intrinsics[camera_id], &out.view);
-  SceneJob placed;
-  PlaceCamera(scene, camera_id, &placed);
-  for (int i = 0; i < 9; ++i) out.optical_from_world[i] = static_cast<float>(placed.optical_from_world[i]);
-  return out;
-}
-
-GeomPose PoseOf(const SceneView& scene, int camera_id, int geom) {
-  GeomPose pose;
-  for (int i = 0; i < 3; ++i) {
-    pose.centre[i] = static_cast<float>(scene.geom_xpos[3 * geom + i] - scene.cam_xpos[3 * camera_id + i]);
-  }
-  for (int i = 0; i < 9; ++i) pose.axes[i] = static_cast<float>(scene.geom_xmat[9 * geom + i]);
-  return pose;
-}
-
 }  // namespace
 
 TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera,
@@ -80,11 +60,9 @@ TileRenderer::TileRenderer(const RenderConfig& config, const std::string& camera
     table.push_back(AddModel(*model, &entry->second));
   }
   models_ = Uploaded(*device_, table.data(), table.size());
-  const size_t bytes = sizeof(TileScene) + static_cast<size_t>(geom_stride_) * (sizeof(GeomPose) + sizeof(CameraPose)) +
-                       static_cast<size_t>(surface_stride_) * sizeof(Surface) +
-                       static_cast<size_t>(mesh_stride_) * sizeof(MeshPlace) +
+  const size_t bytes = TileScenes::BytesPerScene(strides_) +
                        static_cast<size_t>(width_) * height_ * (sizeof(uint16_t) + (colour_ ? 3 : 0)) +
-                       (colour_ ? colour_look_->BytesPerEnvironment() : 0);
+                       (colour_ ? colour_look_->BytesPerEnvironment(strides_) : 0);
   capacity_ = static_cast<int>(std::clamp<size_t>(kPartBytes / bytes, 1, most_environments));
   for (Part& part : parts_) part = MakePart();
 }
@@ -115,23 +93,17 @@ TileModel TileRenderer::AddModel(const mjModel& model, ModelEntry* entry) {
       {Uploaded(*device_, geoms.data(), geoms.size()), Uploaded(*device_, meshes.data(), meshes.size())});
   out.geoms = model_memory_.back().geoms.data();
   out.meshes = model_memory_.back().meshes.data();
-  geom_stride_ = std::max(geom_stride_, static_cast<int>(geoms.size()));
-  surface_stride_ = std::max(surface_stride_, out.surface_count);
-  mesh_stride_ = std::max(mesh_stride_, out.mesh_count);
+  strides_.geoms = std::max(strides_.geoms, static_cast<int>(geoms.size()));
+  strides_.surfaces = std::max(strides_.surfaces, out.surface_count);
+  strides_.meshes = std::max(strides_.meshes, out.mesh_count);
   return out;
 }
 
 TileRenderer::Part TileRenderer::MakePart() {
   const auto n = static_cast<size_t>(capacity_);
   Part part;
-  part.host_scenes = {*device_, MemorySide::kHost, n};
-  part.scenes = {*device_, MemorySide::kDevice, n};
-  part.host_poses = {*device_, MemorySide::kHost, n * geom_stride_};
-  part.poses = {*device_, MemorySide::kDevice, n * geom_stride_};
-  part.camera_poses = {*device_, MemorySide::kDevice, n * geom_stride_};
-  part.surfaces = {*device_, MemorySide::kDevice, n * surface_stride_};
-  part.mesh_places = {*device_, MemorySide::kDevice, n * mesh_stride_};
-  if (colour_) part.colour = colour_look_->MakePart(n);
+  part.scenes = TileScenes(*device_, n, strides_);
+  if (colour_) part.colour = colour_look_->MakePart(n, strides_);
   return part;
 }
 
@@ -139,14 +111,14 @@ void TileRenderer::Gather(std::span<const SceneView> scenes, uint8_t* rgb, const
   parallel_(static_cast<int>(scenes.size()), 32, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       const ModelEntry& entry = entries_.at(scenes[i].model);
-      TileScene& scene = part.host_scenes.data()[i];
-      scene = SceneOf(scenes[i], entry.index, entry.camera_id, entry.view);
-      if (rgb) {
-        colour_look_->Gather(scenes[i], entry.index, entry.camera_id, scene.view, rgb, static_cast<size_t>(i),
-                             part.colour);
-      }
-      GeomPose* pose = part.host_poses.data() + static_cast<int64_t>(i) * geom_stride_;
-      for (const int geom : entry.geom_ids) *pose++ = PoseOf(scenes[i], entry.camera_id, geom);
+      View view = entry.view;
+      if (scenes[i].intrinsics) SetProjection(scenes[i].intrinsics[entry.camera_id], &view);
+      SceneJob job = {};
+      job.geom_xpos = scenes[i].geom_xpos, job.geom_xmat = scenes[i].geom_xmat;
+      PlaceCamera(scenes[i], entry.camera_id, &job);
+      const auto at = static_cast<size_t>(i);
+      part.scenes.Place(at, entry.index, view, job, entry.geom_ids);
+      if (rgb) colour_look_->Gather(scenes[i], entry.index, entry.camera_id, view, rgb, at, part.colour);
     }
   });
 }
@@ -199,33 +171,18 @@ void TileRenderer::RenderPart(std::span<const SceneView> scenes, size_t first, c
   downloads_.clear();
   uint8_t* rgb = Target(targets.rgb, first, n, 3, &part.rgb, &downloads_);
   Gather(scenes, rgb, part);
-  if (rgb) colour_look_->Upload(scenes, part.colour, queue);
-  device_->Copy(queue, part.scenes.data(), part.host_scenes.data(), n * sizeof(TileScene));
-  if (geom_stride_ > 0) {
-    device_->Copy(queue, part.poses.data(), part.host_poses.data(), n * geom_stride_ * sizeof(GeomPose));
+  part.scenes.Upload(*device_, queue, n);
+  TileJob job = part.scenes.Job(models_.data(), n, width_, height_);
+  job.depth_u16 = Target(targets.depth_u16, first, n, 1, &part.depth_u16, &downloads_);
+  job.depth_f32 = Target(targets.depth_f32, first, n, 1, &part.depth_f32, &downloads_);
+  job.segmentation = Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_);
+  job.normals = Target(targets.normals, first, n, 3, &part.normals, &downloads_);
+  job.bodies = Target(targets.bodies, first, n, 1, &part.bodies, &downloads_);
+  if (rgb) {
+    colour_look_->Begin(scenes, models_.data(), part.colour, queue);
+    job.shades = part.colour.shades.data();
+    job.layers = part.colour.layers.data(), job.layer_stride = colour_look_->LayerStride();
   }
-  const TileJob job = {models_.data(),
-                       part.scenes.data(),
-                       part.poses.data(),
-                       part.camera_poses.data(),
-                       part.surfaces.data(),
-                       part.mesh_places.data(),
-                       static_cast<int>(n),
-                       geom_stride_,
-                       surface_stride_,
-                       mesh_stride_,
-                       width_,
-                       height_,
-                       (width_ + kTileWidth - 1) / kTileWidth,
-                       (height_ + kTileHeight - 1) / kTileHeight,
-                       Target(targets.depth_u16, first, n, 1, &part.depth_u16, &downloads_),
-                       Target(targets.depth_f32, first, n, 1, &part.depth_f32, &downloads_),
-                       Target(targets.segmentation, first, n, 1, &part.segmentation, &downloads_),
-                       Target(targets.normals, first, n, 3, &part.normals, &downloads_),
-                       Target(targets.bodies, first, n, 1, &part.bodies, &downloads_),
-                       rgb ? part.colour.shades.data() : nullptr,
-                       part.colour.layers.data(),
-                       colour_ ? colour_look_->LayerStride() : 0};
   device_->Launch(queue, job);
   if (noise_ && job.depth_u16) LayNoise(scenes, part, job.depth_u16, queue);
   for (const Download& d : downloads_) device_->Copy(queue, d.to, d.from, d.bytes);

@@ -6,9 +6,9 @@
 // Two such parts are under way at a time: while one is drawn the next is gathered. Targets may each be device memory,
 // which the kernels then write straight into, or host memory, which is copied to (quickest where it is page-locked). An
 // image's buffer on the device is allocated when host memory first asks for that kind of image, everything else at
-// construction. Meshes and textures are on the device once for all cameras that share RenderAssets. Throws besides: the
-// constructor InputError for shadows, which this renderer does not draw; Render RunError when the device fails.
-// Geometry in single precision, without fused multiply-add: depth and segmentation have the CPU renderer's bits.
+// construction. Meshes and textures are on the device once for all cameras that share RenderAssets. Throws besides:
+// Render RunError when the device fails. Geometry in single precision, without fused multiply-add: depth and
+// segmentation have the CPU renderer's bits.
 #pragma once
 
 #include <memory>
@@ -58,11 +58,7 @@ class TileRenderer : public BatchRenderer {
   };
   // One part of a batch under way.
   struct Part {
-    DeviceArray<TileScene> host_scenes, scenes;
-    DeviceArray<GeomPose> host_poses, poses;
-    DeviceArray<CameraPose> camera_poses;
-    DeviceArray<Surface> surfaces;
-    DeviceArray<MeshPlace> mesh_places;
+    TileScenes scenes;
     DeviceArray<uint16_t> depth_u16;
     DeviceArray<float> depth_f32;
     DeviceArray<int32_t> segmentation, bodies;
@@ -100,7 +96,7 @@ class TileRenderer : public BatchRenderer {
   std::unordered_map<const mjModel*, ModelEntry> entries_;
   std::vector<ModelMemory> model_memory_;
   DeviceArray<TileModel> models_;
-  int geom_stride_ = 0, surface_stride_ = 0, mesh_stride_ = 0;
+  TileStrides strides_;
   Part parts_[kTileQueues];
   std::vector<Download> downloads_;
 };

@@ -194,16 +194,16 @@ TEST(TileColours, OfSeveralCamerasLieSideBySideAndShareMeshesAndTextures) {
   EXPECT_LT(bytes[1] - bytes[0] + sizeof(uint32_t) * texels, bytes[0] + 1);  // the second brings no texture
 }
 
-TEST(TileColours, RefuseShadowsByName) {
-  const GraspBatch batch(1);
+TEST(TileColours, WithShadowsAreTheCpuRenderers) {
   RenderConfig config = ColourConfig();
-  config.shadows = true;
-  try {
-    TileRenderer(config, "depth", batch.pointers, 1, MakeSerialDevice(ThreadOrder::kForward));
-    FAIL() << "not refused";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("render.shadows"));
-  }
+  config.shadows = true, config.shadow_px = 200;
+  ExpectTheCpusColour(kMaterials, config);
+  ExpectTheCpusColour(kTranslucent, config);
+  ExpectTheCpusColour(kMeshes, config);
+  // Models with different numbers of lights that cast shadows.
+  RandomLooks looks(5);
+  looks.batch.models[1]->light_castshadow[0] = 0;
+  ExpectTheCpusColour(config, "depth", looks.batch.pointers, looks.batch.views);
 }
 
 TEST(TileColours, MustBeAskedForInTheConfig) {
