@@ -33,6 +33,14 @@ void WriteAll(int fd, std::span<const std::byte> bytes, const std::string& path,
   }
 }
 
+// A device or a pipe is written to where it is: a rename would put a file in its place.
+void WriteThrough(const std::string& path, std::span<const std::byte> bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) FailWriting(path, "", errno);
+  WriteAll(fd, bytes, path, "");
+  close(fd);
+}
+
 }  // namespace
 
 std::string ReadText(const std::string& path) {
@@ -49,7 +57,18 @@ std::vector<std::byte> ReadBytes(const std::string& path) {
   return bytes;
 }
 
-void WriteFileAtomically(const std::string& path, std::span<const std::byte> bytes) {
+std::string BehindLinks(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::string target = std::filesystem::weakly_canonical(path, error).string();
+  return error ? path : target;
+}
+
+void WriteFileAtomically(const std::string& given_path, std::span<const std::byte> bytes) {
+  const std::string path = BehindLinks(given_path);
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (exists(status) && !is_regular_file(status) && !is_directory(status)) return WriteThrough(path, bytes);
   const std::string temporary = path + ".tmp" + std::to_string(getpid());
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) FailWriting(path, temporary, errno);

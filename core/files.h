@@ -13,8 +13,12 @@ namespace gripstream {
 std::string ReadText(const std::string& path);
 std::vector<std::byte> ReadBytes(const std::string& path);
 
+// What a symbolic link leads to; any other path as it is.
+std::string BehindLinks(const std::string& path);
+
 // Writes beside the target, flushes to disk and renames over it: a reader sees the old file or the new one, never half.
-// Throws RunError (disk full, no permission) and then leaves the old file as it was.
+// Throws RunError (disk full, no permission) and then leaves the old file as it was. Follows links, and writes devices
+// and pipes as they are.
 void WriteFileAtomically(const std::string& path, std::span<const std::byte> bytes);
 void WriteFileAtomically(const std::string& path, std::string_view text);
 

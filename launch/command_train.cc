@@ -8,6 +8,7 @@
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 #include "launch/supervisor.h"
+#include "wire/nccl_api.h"
 
 namespace gripstream {
 namespace {
@@ -37,7 +38,9 @@ int TrainCommand(const TrainArguments& arguments) {
   if (!arguments.resume.empty()) return Resume(arguments);
   if (arguments.config.empty()) throw InputError("command line", "train needs a configuration or --resume RUN");
   RunConfig config = ReadRunConfig(arguments.config, arguments.overrides);
-  DescribeTask(config);  // names that are not in the model are refused before anything is written
+  // Names that are not in the model, and devices that are not there, are refused before anything is written.
+  DescribeTask(config);
+  if (config.wire.transport == "nccl") LoadNccl();
   CreateRunFolder(config, arguments.config, arguments.command_line);
   std::printf("run folder: %s\n", config.run.dir.c_str());
   std::fflush(stdout);

@@ -65,8 +65,9 @@ int PlayCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const LearnerRol
   request.pictures.width_px = static_cast<uint32_t>(film.width_px);
   request.pictures.height_px = static_cast<uint32_t>(film.height_px);
   const EvaluationResult result = Evaluate(fleet, group, options.specs, policy, request);
+  if (Interrupted()) throw RunError("interrupted before the end: no film was written");
   if (group.Leads()) std::printf("%s\n%s\n", FormatSuccess(result).c_str(), film.path.c_str());
-  return Interrupted() ? kExitFailed : kExitOk;
+  return kExitOk;
 }
 
 }  // namespace gripstream

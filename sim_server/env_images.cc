@@ -82,6 +82,10 @@ EnvImages::EnvImages(const CamerasConfig& config, const TaskConfig& task, uint64
     throw InputError("configuration", KeyOf("normals"), config.normals.cameras.front(),
                      "none with render.backend mujoco, which has no normals");
   }
+  if (config.backend == "mujoco" && config.randomise.enabled && !config.rgb.cameras.empty()) {
+    throw InputError("configuration", "render.randomise.enabled", "true",
+                     "false with render.backend mujoco, which shows models as they are");
+  }
   AddKind("depth", config.depth, {kDepth, DType::kUint16, {}, "m", kDepthQuantum_m});
   AddKind("rgb", config.rgb, {kRgb, DType::kUint8, {3}, "", 1.0});
   AddKind("segmentation", config.segmentation, {kSegmentation, DType::kInt32, {}, "", 1.0});

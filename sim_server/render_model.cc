@@ -1,6 +1,7 @@
 #include "sim_server/render_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "core/error.h"
@@ -29,19 +30,25 @@ struct Images {
   std::vector<uint8_t> rgb;
 };
 
-void CheckModalities(const std::vector<std::string>& modalities) {
-  const std::vector<std::string> known = {"depth", "rgb", "seg", "normals"};
-  for (const std::string& name : modalities) {
+void Check(const RenderModelOptions& options) {
+  std::vector<std::string> known = {"depth", "rgb", "seg"};
+  if (options.backend != "mujoco") known.push_back("normals");
+  for (const std::string& name : options.modalities) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw InputError("command line", "--modalities", name, "depth, rgb, seg or normals");
+      throw InputError("command line", "--modalities", name,
+                       known.size() > 3 ? "depth, rgb, seg or normals" : "depth, rgb or seg with --backend mujoco");
     }
   }
+  if (std::isnan(options.far_m)) throw InputError("command line", "--far", "nan", "a distance in metres");
 }
 
 std::string CameraOf(const mjModel& model, const RenderModelOptions& options) {
   if (!options.camera.empty()) return options.camera;
   if (model.ncam == 0) throw InputError(options.model, "has no camera to look through");
-  return mj_id2name(&model, mjOBJ_CAMERA, 0);
+  const char* name = mj_id2name(&model, mjOBJ_CAMERA, 0);
+  if (!name)
+    throw InputError(options.model, "its first camera has no name: give it one, or choose another by --camera");
+  return name;
 }
 
 // A colour of its own for every geom, far from its neighbours'.
@@ -71,7 +78,7 @@ cv::Mat PictureOf(const std::string& modality, const Images& images, int width_p
 }  // namespace
 
 void RenderModel(const RenderModelOptions& options) {
-  CheckModalities(options.modalities);
+  Check(options);
   const SpecPtr spec = ParseModel(options.model);
   const std::unique_ptr<mjModel, FreeModel> model(CompileModel(spec.get(), options.model));
   const std::unique_ptr<mjData, FreeData> data(mj_makeData(model.get()));

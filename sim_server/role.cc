@@ -30,6 +30,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+// The greatest number of groups that a mode has.
+constexpr int kMostGroups = 2;
+
 int PhysicsThreads(const PhysicsConfig& config) {
   return config.threads > 0 ? config.threads : AvailableCpus();
 }
@@ -114,10 +117,12 @@ class Simulator::Loop {
   std::unique_ptr<EpisodeWatcher> WatcherFor(const Command& command, const EpisodeRequest& request) {
     if (request.shown == 0) return nullptr;
     const EnvBatch& envs = EnvsOf(command);
-    // Of this group's environments those whose episodes count.
+    // Of this group's environments those whose episodes count. A sheet chooses among as many in every mode.
     const int begin = static_cast<int>(FirstEnv(command)), end = static_cast<int>(request.episodes);
-    const int candidates = std::clamp(end - begin, 1, simulator_.GroupEnvs());
-    if (!request.picture_path.ends_with(".mp4")) {
+    const bool film = request.picture_path.ends_with(".mp4");
+    const int most = film ? simulator_.GroupEnvs() : std::max(1, simulator_.Envs() / kMostGroups);
+    const int candidates = std::clamp(end - begin, 1, most);
+    if (!film) {
       return std::make_unique<EpisodeSheet>(envs, candidates, static_cast<int>(request.shown), request.picture_path);
     }
     const TaskConfig& task = simulator_.options_.task;

@@ -64,7 +64,7 @@ void AddTap(int dx, int dy, int weight, AugmentJob::Blur* blur) {
 AugmentJob::Blur BlurOf(Rng& rng, const std::vector<int>& kernel) {
   AugmentJob::Blur blur = {};
   // Odd lengths from the first to the second.
-  const int least = kernel[0] | 1, choices = std::max(0, kernel[1] - least) / 2 + 1;
+  const int least = kernel[0], choices = std::max(0, kernel[1] - least) / 2 + 1;
   const int length = least + 2 * static_cast<int>(rng.Below(static_cast<uint32_t>(choices)));
   float ux, uy;
   DrawDirection(rng, &ux, &uy);
@@ -109,7 +109,7 @@ Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const
       kernels_(kernels),
       width_(width),
       height_(height),
-      border_px_((config.blur_kernel_px[1] | 1) / 2),
+      border_px_(config.blur_kernel_px[1] / 2),
       padded_stride_(int64_t{3} * (width + 2 * border_px_)),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
@@ -117,6 +117,10 @@ Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const
   CheckRange("contrast", config.contrast);
   CheckRange("saturation", config.saturation);
   CheckRange("blur_kernel_px", config.blur_kernel_px);
+  for (const int px : config.blur_kernel_px) {
+    if (px % 2 == 0)
+      throw InputError("configuration", "render.augment.blur_kernel_px", std::to_string(px), "odd lengths");
+  }
   if (NeedsSegmentation()) {
     backgrounds_.emplace(config.backgrounds, "render.augment.backgrounds", ProceduralBackgrounds(kShippedBackgrounds),
                          library);

@@ -75,6 +75,10 @@ StereoMatcher::StereoMatcher(const StereoMatcherConfig& config, const RenderConf
     throw InputError("configuration", "render.matcher.block_px", std::to_string(config.block_px),
                      "an odd number from " + std::to_string(least) + ", smaller than the image");
   }
+  if (config.disparities_px >= width_) {
+    throw InputError("configuration", "render.matcher.disparities_px", std::to_string(config.disparities_px),
+                     "fewer than the image's " + std::to_string(width_) + " columns");
+  }
   cv::setNumThreads(1);
   for (int i = 0; i < threads; ++i) workspaces_[i].matcher = MakeMatcher(config);
 }

@@ -1,13 +1,16 @@
 // Tests core/files.h.
 #include "core/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "core/error.h"
 
@@ -56,6 +59,26 @@ TEST_F(FilesTest, AFullDiskKeepsTheOldFileAndLeavesNothingElse) {
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(ReadText(Path("x")), "the last good one");
+  EXPECT_EQ(FileCount(), 1u);
+}
+
+TEST_F(FilesTest, ALinkStaysALinkToWhatIsWritten) {
+  std::ofstream(Path("target")) << "old";
+  std::filesystem::create_symlink("target", Path("link"));
+  WriteFileAtomically(Path("link"), std::string("new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(ReadText(Path("target")), "new");
+}
+
+TEST_F(FilesTest, APipeStaysAPipe) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  const int reader = open(Path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  WriteFileAtomically(Path("pipe"), std::string("through"));
+  char text[16] = "";
+  EXPECT_EQ(read(reader, text, sizeof text), 7);
+  EXPECT_STREQ(text, "through");
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(Path("pipe")));
   EXPECT_EQ(FileCount(), 1u);
 }
 

@@ -45,6 +45,10 @@ TEST(Render, RefusesWhatIsNotThereInOneLine) {
   expect_refused({kModel, "--camera", "dept"}, "depth");
   expect_refused({kModel, "--modalities", "smell"}, "smell");
   expect_refused({kModel, "--width", "0"}, "--width");
+  expect_refused({kModel, "--far", "nan"}, "--far");
+  expect_refused({kModel, "--backend", "mujoco", "--modalities", "depth,normals"}, "--modalities");
+  std::ofstream(folder / "unnamed.xml") << "<mujoco><worldbody><camera/></worldbody></mujoco>";
+  expect_refused({folder / "unnamed.xml"}, "--camera");
 }
 
 }  // namespace

@@ -241,6 +241,9 @@ TEST_F(AugmenterTest, RefusesWrongNamesAndRangesByKey) {
   config.contrast = {1.5, 0.5};
   EXPECT_THAT(error_of(config), testing::HasSubstr("render.augment.contrast"));
   config = Quiet();
+  config.blur_kernel_px = {8, 9};
+  EXPECT_THAT(error_of(config), testing::HasSubstr("render.augment.blur_kernel_px"));
+  config = Quiet();
   config.background_probability = 1;
   config.backgrounds = "no/such/folder";
   EXPECT_THAT(error_of(config), testing::HasSubstr("no/such/folder"));

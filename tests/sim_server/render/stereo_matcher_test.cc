@@ -95,8 +95,18 @@ TEST(StereoMatcher, RefusesCamerasThatAreNoRectifiedPairByName) {
   EXPECT_THAT(error_of("rihgt"), HasSubstr("did you mean 'right'"));
 }
 
+TEST(StereoMatcher, RefusesMoreDisparitiesThanColumns) {
+  StereoMatcherConfig config;
+  RenderConfig image;
+  image.width = config.disparities_px;
+  EXPECT_THROW(StereoMatcher(config, image, 1), InputError);
+  ++image.width;
+  EXPECT_NO_THROW(StereoMatcher(config, image, 1));
+}
+
 TEST(StereoMatcher, RefusesBlocksThatDoNotFit) {
   StereoMatcherConfig config;
+  config.disparities_px = 16;
   for (const int block : {4, 49, 51}) {
     config.block_px = block;
     RenderConfig image;
