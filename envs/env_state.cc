@@ -64,7 +64,7 @@ void EnvBatch::SaveState(int env, std::byte* out) const {
   const StateHeader header{
       {'G', 'S', 'E', 'V'}, kStateVersion, MixBits(HashSpecs(specs_)) ^ StateBytes(), seed_, env_id_.Of(env), 0};
   const auto append = [&](const void* data, size_t size) {
-    std::memcpy(out, data, size);
+    if (size > 0) std::memcpy(out, data, size);  // a tensor without elements has no memory
     out += size;
   };
   append(&header, sizeof header);
@@ -76,7 +76,7 @@ void EnvBatch::SaveState(int env, std::byte* out) const {
 
 void EnvBatch::LoadState(int env, const std::byte* in) {
   const auto take = [&](void* data, size_t size) {
-    std::memcpy(data, in, size);
+    if (size > 0) std::memcpy(data, in, size);
     in += size;
   };
   StateHeader header;
