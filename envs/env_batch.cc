@@ -202,7 +202,7 @@ void EnvBatch::Write(std::span<std::byte* const> tensors) const {
                            metrics_.Data()};
   GS_CHECK(tensors.size() == specs_.size() && std::size(sources) >= specs_.size(), "one pointer per tensor");
   for (size_t i = 0; i < tensors.size(); ++i)
-    std::memcpy(tensors[i], sources[i], specs_[i].Bytes() * static_cast<size_t>(n_));
+    if (specs_[i].Bytes() > 0) std::memcpy(tensors[i], sources[i], specs_[i].Bytes() * static_cast<size_t>(n_));
 }
 
 std::vector<std::string> EnvBatch::ObjectNames() const {
