@@ -25,4 +25,8 @@ class Deadline {
   Clock::time_point when_;
 };
 
+inline Deadline Earlier(Deadline a, Deadline b) {
+  return a.When() < b.When() ? a : b;
+}
+
 }  // namespace gripstream

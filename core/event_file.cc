@@ -8,6 +8,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "core/error.h"
+#include "core/host.h"
 
 namespace gripstream {
 namespace {
@@ -20,12 +21,6 @@ enum Image { kHeight = 1, kWidth = 2, kColorspace = 3, kEncodedImage = 4 };
 
 double WallTime() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::string Host() {
-  char name[256] = "localhost";
-  gethostname(name, sizeof(name) - 1);
-  return name;
 }
 
 // TFRecord's mask, so that a CRC of data which itself holds CRCs stays a good check.
@@ -57,7 +52,7 @@ std::string SummaryEvent(int64_t step, FillSummary fill) {
 EventFile::EventFile(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  path_ = folder + "/events.out.tfevents." + std::to_string(static_cast<int64_t>(WallTime())) + "." + Host() + "." +
+  path_ = folder + "/events.out.tfevents." + std::to_string(static_cast<int64_t>(WallTime())) + "." + HostName() + "." +
           std::to_string(getpid());
   out_.open(path_, std::ios::binary);
   if (!out_) throw RunError(path_ + ": cannot be made");

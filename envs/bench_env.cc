@@ -1,9 +1,10 @@
 #include "envs/bench_env.h"
 
-#include <ctime>
 #include <functional>
 #include <numeric>
 
+#include "core/clock.h"
+#include "core/statistics.h"
 #include "envs/bench_parts.h"
 
 namespace gripstream {
@@ -13,16 +14,10 @@ double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Processor time of this thread: what other programs take does not count.
-double ThreadSeconds(const std::function<void()>& body) {
-  const auto now = [] {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  const double start = now();
+double ThreadSecondsOf(const std::function<void()>& body) {
+  const double start = ThreadSeconds();
   body();
-  return now() - start;
+  return ThreadSeconds() - start;
 }
 
 // Seconds per policy step of the action map alone, under actions that keep it moving.
@@ -33,7 +28,7 @@ double ActionMapSeconds(const TaskConfig& task, const RobotBinding& robot, int s
   map->Begin(q, std::vector<double>(q.size()), {}, memory);
   const double tick_s = static_cast<double>(task.control_decimation) / task.physics_hz;
   std::vector<float> action(static_cast<size_t>(map->Size()));
-  const double seconds = ThreadSeconds([&] {
+  const double seconds = ThreadSecondsOf([&] {
     for (int step = 0; step < steps; ++step) {
       Rng rng = RandomStream(kBenchSeed, "bench map").At(0, static_cast<uint64_t>(step));
       for (float& value : action) value = rng.Uniform(-1, 1);
@@ -53,7 +48,7 @@ double PhysicsSeconds(EnvBatch& envs, int decimation) {
     const mjModel* model = envs.PhysicsModel(env);
     envs.Physics().ReadState(env, state.data());
     mj_setState(model, data.get(), state.data(), mjSTATE_INTEGRATION);
-    seconds += ThreadSeconds([&] {
+    seconds += ThreadSecondsOf([&] {
       for (int step = 0; step < decimation; ++step) mj_step(model, data.get());
     });
   }
@@ -68,7 +63,7 @@ BenchRow FabricShare(EnvBatch& envs, const TaskConfig& task) {
     const double physics_s = PhysicsSeconds(envs, task.decimation);
     shares.push_back(ActionMapSeconds(task, envs.Robot(), envs.Envs()) / physics_s);
   }
-  const double share = MedianOf(shares);
+  const double share = Median(shares);
   return {"env.fabric_share", share, kLimit, "limit", kLimit / share, 1.0, "of mj_step", ""};
 }
 
@@ -99,7 +94,7 @@ std::vector<BenchRow> BenchEnv(const BenchEnvOptions& options) {
   std::vector<double> ratios;
   for (size_t i = 0; i < times.ours_s.size(); ++i) ratios.push_back(times.raw_s[i] / times.ours_s[i]);
   const double work = static_cast<double>(options.envs) * options.steps;
-  return {{"env.grasp", work / Sum(times.ours_s), work / Sum(times.raw_s), "mjb_step", MedianOf(ratios), 0.75,
+  return {{"env.grasp", work / Sum(times.ours_s), work / Sum(times.raw_s), "mjb_step", Median(ratios), 0.75,
            "policy steps/s", ""},
           FabricShare(*envs, task)};
 }

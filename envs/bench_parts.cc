@@ -13,11 +13,6 @@ double SecondsOf(const std::function<void()>& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double MedianOf(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 RawBatch::RawBatch(std::vector<const mjModel*> models, int threads) : models_(std::move(models)) {
   mjBatchConfig config;
   mjb_defaultConfig(&config);

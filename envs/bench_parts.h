@@ -14,7 +14,6 @@ namespace gripstream {
 inline constexpr uint64_t kBenchSeed = 1;
 
 double SecondsOf(const std::function<void()>& body);
-double MedianOf(std::vector<double> values);
 
 // mjBatch as its documentation shows it: what a user of the library would write without us.
 class RawBatch {

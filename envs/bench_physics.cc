@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/statistics.h"
 #include "envs/bench_parts.h"
 
 namespace gripstream {
@@ -16,7 +17,7 @@ BenchRow MakeRow(const std::string& name, double work, const std::vector<double>
                  const std::vector<double>& peer_s, double goal, const std::string& unit) {
   std::vector<double> ratios;
   for (size_t i = 0; i < ours_s.size(); ++i) ratios.push_back(peer_s[i] / ours_s[i]);
-  return {name, work / MedianOf(ours_s), work / MedianOf(peer_s), "mjb_step", MedianOf(ratios), goal, unit, ""};
+  return {name, work / Median(ours_s), work / Median(peer_s), "mjb_step", Median(ratios), goal, unit, ""};
 }
 
 // The same states, stepped through our interface and through mjb_step; the two must agree to the last bit.

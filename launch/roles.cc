@@ -12,16 +12,6 @@
 #include "launch/supervisor.h"
 
 namespace gripstream {
-namespace {
-
-std::string HostName() {
-  char name[256] = "localhost";
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
-}  // namespace
-
 SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index) {
   return {.sim = config.sim,
           .physics = config.physics,
@@ -64,7 +54,6 @@ void ServeSimulator(const RunConfig& config, int index) {
   join.env_count = static_cast<uint32_t>(simulator.Envs());
   join.groups = static_cast<uint32_t>(simulator.Groups());
   join.pid = static_cast<uint64_t>(getpid());
-  join.host = HostName();
   join.name = "simulator " + std::to_string(index);
   const std::unique_ptr<SimulatorEnd> wire = ConnectToLearner(WireOf(config, index / config.SimulatorsPerLearner()),
                                                               join, layout, Deadline::After(config.wire.join_s));

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/host.h"
 #include "launch/version.h"
 
 namespace gripstream {
@@ -34,8 +35,7 @@ std::string FreshFolder(const std::string& config_path) {
 
 std::string Provenance(const RunConfig& config, const std::string& config_path,
                        const std::vector<std::string>& command_line) {
-  char host[256] = "";
-  gethostname(host, sizeof(host) - 1);
+  const std::string host = HostName();
   const nlohmann::json json = {{"gripstream", kVersion},
                                {"git_revision", kGitRevision},
                                {"mujoco", kMujocoVersion},

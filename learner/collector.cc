@@ -1,23 +1,15 @@
 #include "learner/collector.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/trace.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
-namespace {
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 Fleet::Fleet(LearnerEnd& wire, double patience_s) : wire_(wire), patience_s_(patience_s) {
   const PeerInfo& first = wire_.Peers().front();
   first_env_ = static_cast<int>(first.env_begin);
@@ -50,7 +42,7 @@ EnvRange Fleet::PeerRange(size_t peer, int group) const {
 
 void Fleet::Reset(const EpisodeRequest& request, uint64_t policy_version) {
   for (int group = 0; group < Groups(); ++group) {
-    commanded_s_[static_cast<size_t>(group)] = Now();
+    commanded_s_[static_cast<size_t>(group)] = SteadySeconds();
     for (size_t i = 0; i < wire_.Peers().size(); ++i) {
       EpisodeRequest own = request;
       if (i > 0 || group > 0) own.shown = 0;  // the episodes of the first simulator's first group are shown
@@ -71,7 +63,7 @@ void Fleet::SetCurriculumLevel(int level) {
 
 void Fleet::SendRows(CommandKind kind, int group, uint64_t policy_version, std::span<const std::byte> payload,
                      size_t row_bytes) {
-  commanded_s_[static_cast<size_t>(group)] = Now();
+  commanded_s_[static_cast<size_t>(group)] = SteadySeconds();
   for (size_t i = 0; i < wire_.Peers().size(); ++i) {
     const EnvRange range = PeerRange(i, group);
     wire_.Send(
@@ -119,10 +111,10 @@ void Fleet::ReceiveFrom(int peer, int group, RolloutStore& store, int t, Collect
 
 void Fleet::Receive(int group, RolloutStore& store, int t, CollectTimes& times) {
   const TraceSpan span("wait for records");
-  const double start = Now();
+  const double start = SteadySeconds();
   CollectTimes step;
   for (size_t i = 0; i < wire_.Peers().size(); ++i) ReceiveFrom(static_cast<int>(i), group, store, t, step);
-  const double end = Now();
+  const double end = SteadySeconds();
   // A simulator begins with a command when it has it and is done with the one before.
   const double begun = std::max(commanded_s_[static_cast<size_t>(group)], done_s_);
   done_s_ = std::min(end, begun + step.physics_s + step.observe_s + step.render_s);
@@ -184,9 +176,9 @@ bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Actin
                            store.LogProb()[t], store.Value()[t], torch::Tensor()};
     for (int group = 0; group < fleet.Groups(); ++group) {
       if (t > 0) fleet.Receive(group, store, t, times);
-      const double start = Now();
+      const double start = SteadySeconds();
       ActOn(fleet, group, *policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
-      times.inference_s += Now() - start;
+      times.inference_s += SteadySeconds() - start;
       fleet.Step(group, result.action, static_cast<uint64_t>(version));
     }
   }

@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/host.h"
 
 namespace gripstream {
 namespace {
@@ -34,9 +35,7 @@ std::string BeatKey(int rank) {
 }
 
 std::string ThisProcess() {
-  char host[256] = "localhost";
-  gethostname(host, sizeof(host) - 1);
-  return "pid " + std::to_string(getpid()) + " on " + host;
+  return "pid " + std::to_string(getpid()) + " on " + HostName();
 }
 
 sockaddr_in LoopbackAddress(uint16_t port) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/trace.h"
 
@@ -12,10 +13,6 @@ namespace gripstream {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 uint64_t FirstStep(int64_t iteration, const RolloutStore& store) {
   return static_cast<uint64_t>(iteration) * static_cast<uint64_t>(store.Horizon());

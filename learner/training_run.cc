@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
@@ -13,10 +14,6 @@ namespace gripstream {
 namespace {
 
 constexpr int kGoodIterationsToStop = 3;
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 Metrics AsMetrics(const PpoMetrics& update) {
   return {{"loss/policy", update.policy_loss},

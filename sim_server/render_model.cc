@@ -9,17 +9,11 @@
 #include "envs/catalogue.h"
 #include "sim_server/render/contact_sheet.h"
 #include "sim_server/render/image_io.h"
+#include "sim_server/render/model_ptr.h"
 #include "sim_server/render/renderer.h"
 
 namespace gripstream {
 namespace {
-
-struct FreeModel {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-};
-struct FreeData {
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
 
 // One image of every modality, [H, W] each.
 struct Images {
@@ -80,8 +74,8 @@ cv::Mat PictureOf(const std::string& modality, const Images& images, int width_p
 void RenderModel(const RenderModelOptions& options) {
   Check(options);
   const SpecPtr spec = ParseModel(options.model);
-  const std::unique_ptr<mjModel, FreeModel> model(CompileModel(spec.get(), options.model));
-  const std::unique_ptr<mjData, FreeData> data(mj_makeData(model.get()));
+  const ModelPtr model(CompileModel(spec.get(), options.model));
+  const DataPtr data(mj_makeData(model.get()));
   if (model->nkey > 0) mj_resetDataKeyframe(model.get(), data.get(), 0);
   mj_forward(model.get(), data.get());
 

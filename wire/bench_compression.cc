@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <functional>
 #include <string>
 
+#include "core/clock.h"
 #include "core/rng.h"
+#include "core/statistics.h"
 #include "wire/record_codec.h"
 
 namespace gripstream {
@@ -16,13 +17,6 @@ constexpr int kHeight_px = 48, kWidth_px = 64, kEnvs = 256;
 constexpr int kRounds = 5;
 constexpr float kNoise_m = 0.0005f;
 constexpr double kBitsPerGigabit = 1e9 / 8;
-
-// Seconds of this thread's own time: what else the machine does matters less.
-double ThreadSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // Depth of one environment's scene at a pixel: the nearer of a sphere's front and the table.
 float SceneDepth(float x, float y, const float (&sphere)[3]) {
@@ -49,11 +43,6 @@ std::vector<std::byte> SceneRecord(const Layout& layout, bool noisy) {
     }
   }
   return record;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 // Bytes per second of `once`, which handles `bytes`.

@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "wire/transport.h"
 
@@ -25,10 +26,6 @@ constexpr double kRound_s = 0.1;
 constexpr double kStopped_s = 2;
 constexpr int kStallEvery = 8, kStopEvery = 16, kLeaveEvery = 10;  // simulators with such numbers do such things
 constexpr int kStallRound = 3;
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void SleepFor(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(std::max(0.0, seconds)));
@@ -118,13 +115,13 @@ class Run {
 
   ControlMeasured Go() {
     const WireConfig config = ConfigOf(load_.transport);
-    const double start = Now();
+    const double start = SteadySeconds();
     const Herd herd(config, load_.simulators);
     const double before = ProcBytes("/proc/self/status", "VmRSS:");
     learner_ =
         ListenForSimulators(config, {.run_id = "", .specs = Specs(), .config_hash = 0, .total_envs = load_.simulators});
     learner_->WaitForSimulators(load_.simulators, Deadline::After(kJoin_s));
-    measured_.join_s = Now() - start;
+    measured_.join_s = SteadySeconds() - start;
     for (int i = 0; i < load_.simulators; ++i) living_.insert(i);
     StepAll(herd, start + measured_.join_s + load_.seconds);
     ReadLiveness();
@@ -138,8 +135,8 @@ class Run {
 
  private:
   void StepAll(const Herd& herd, double until) {
-    const double begin = Now();
-    for (double next = begin; Now() < until || measured_.rounds < 2 * kStallRound; next += kRound_s) {
+    const double begin = SteadySeconds();
+    for (double next = begin; SteadySeconds() < until || measured_.rounds < 2 * kStallRound; next += kRound_s) {
       if (measured_.rounds == kStallRound) StopSome(herd);
       for (const int peer : living_) learner_->Send(peer, CommandKind::kStep, 0, {});
       if (measured_.rounds == kStallRound) {
@@ -150,7 +147,7 @@ class Run {
         learner_->ReleaseRecord(peer, learner_->ReceiveRecord(peer, Deadline::After(kDeadline_s)));
       }
       if (++measured_.rounds == kStallRound) SendSomeAway();
-      SleepFor(next + kRound_s - Now());
+      SleepFor(next + kRound_s - SteadySeconds());
     }
   }
 

@@ -3,10 +3,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -14,7 +12,9 @@
 #include <string>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "wire/bench_compression.h"
 #include "wire/transport.h"
 
@@ -26,17 +26,13 @@ constexpr int kSendTimeout_ms = 100;
 constexpr double kWait_s = 30;
 constexpr double kBytesPerGigabyte = 1e9;
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Repeats `once` for `seconds` after a short warm-up; gigabytes per second when each call moves `bytes`.
 double Rate(double seconds, size_t bytes, const std::function<void()>& once) {
   for (int i = 0; i < 4; ++i) once();
-  const double start = Now();
+  const double start = SteadySeconds();
   double elapsed = 0;
   size_t calls = 0;
-  for (; elapsed < seconds; elapsed = Now() - start, ++calls) once();
+  for (; elapsed < seconds; elapsed = SteadySeconds() - start, ++calls) once();
   return static_cast<double>(bytes) * static_cast<double>(calls) / elapsed / kBytesPerGigabyte;
 }
 
@@ -170,11 +166,6 @@ double PlainZmqRate(const std::string& transport, size_t bytes, double seconds) 
   zmq_close(pull);
   zmq_ctx_term(context);
   return rate;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 BenchRow Compare(const std::string& name, const std::string& peer_name, double goal, double seconds,

@@ -41,6 +41,15 @@ struct Event {
   std::string problem;
 };
 
+// Without a frame or bulk.
+inline Event MakeEvent(Event::Kind kind, int connection, const std::string& problem = "") {
+  Event event;
+  event.kind = kind;
+  event.connection = connection;
+  event.problem = problem;
+  return event;
+}
+
 enum class SendResult { kSent, kGone, kFull };
 
 // The record slots of a simulator, and its connection to the learner.

@@ -21,18 +21,6 @@ constexpr double kLook_s = 0.001;            // between looks after that
 constexpr double kLastWord_s = 0.05;         // for what is on its way when a connection ends or NCCL fails
 constexpr double kLastSends_s = 1;           // for records that are still on their way when a simulator ends
 
-Deadline Earlier(Deadline a, Deadline b) {
-  return a.When() < b.When() ? a : b;
-}
-
-Event MakeEvent(Event::Kind kind, int connection, const std::string& problem) {
-  Event event;
-  event.kind = kind;
-  event.connection = connection;
-  event.problem = problem;
-  return event;
-}
-
 void SetPayloadBytes(std::vector<std::byte>& frame, uint64_t bytes) {
   std::memcpy(frame.data() + offsetof(FrameHeader, payload_bytes), &bytes, sizeof(bytes));
 }

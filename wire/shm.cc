@@ -46,14 +46,6 @@ class Region {
   RegionPlan plan_;
 };
 
-Event MakeEvent(Event::Kind kind, int connection, const std::string& problem = "") {
-  Event event;
-  event.kind = kind;
-  event.connection = connection;
-  event.problem = problem;
-  return event;
-}
-
 // Sends one frame, waiting for room until the deadline.
 SendResult SendFrame(int fd, std::span<const std::byte> frame, int passed_fd, Deadline deadline) {
   for (;;) {

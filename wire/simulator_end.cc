@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/host.h"
 #include "core/log.h"
 #include "wire/transport.h"
 
@@ -15,11 +16,6 @@ constexpr size_t kLeastCommand_bytes = 65536;
 
 size_t CommandBytes(uint32_t env_count) {
   return std::max(kLeastCommand_bytes, kCommandPerEnv_bytes * static_cast<size_t>(env_count));
-}
-
-std::string HostName() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown host";
 }
 
 }  // namespace

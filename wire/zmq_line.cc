@@ -45,18 +45,6 @@ Bulk ToBulk(zmq::message_t&& part) {
   return {{hold->data<std::byte>(), hold->size()}, hold};
 }
 
-Event MakeEvent(Event::Kind kind, int connection, const std::string& problem = "") {
-  Event event;
-  event.kind = kind;
-  event.connection = connection;
-  event.problem = problem;
-  return event;
-}
-
-Deadline Earlier(Deadline a, Deadline b) {
-  return a.When() < b.When() ? a : b;
-}
-
 // Reads parts[first] as the frame and what follows as its payload.
 Event ToEvent(int connection, std::vector<zmq::message_t>& parts, size_t first) {
   try {

@@ -6,26 +6,12 @@
 #include "core/error.h"
 #include "sim_server/render/camera.h"
 #include "sim_server/render/procedural_textures.h"
+#include "sim_server/render/uniform_range.h"
 
 namespace gripstream {
 namespace {
 
 constexpr int kShippedBackgrounds = 16;
-
-template <class T>
-void CheckRange(const std::string& key, const std::vector<T>& range) {
-  if (range[0] <= range[1]) return;
-  throw InputError("configuration", "render.augment." + key,
-                   "[" + std::to_string(range[0]) + ", " + std::to_string(range[1]) + "]", "the lower number first");
-}
-
-float Between(Rng& rng, const std::vector<double>& range) {
-  return rng.Uniform(static_cast<float>(range[0]), static_cast<float>(range[1]));
-}
-
-bool Chance(Rng& rng, double probability) {
-  return rng.Uniform() < static_cast<float>(probability);
-}
 
 // 1 for what counts as background, from "nothing", which is -1, on.
 std::vector<float> BackgroundOf(const mjModel& model, const std::vector<std::string>& names) {
@@ -113,10 +99,10 @@ Augmenter::Augmenter(const AugmentConfig& config, uint64_t seed, std::span<const
       padded_stride_(int64_t{3} * (width + 2 * border_px_)),
       workspaces_(std::make_unique<Workspace[]>(static_cast<size_t>(threads))),
       parallel_(threads) {
-  CheckRange("brightness", config.brightness);
-  CheckRange("contrast", config.contrast);
-  CheckRange("saturation", config.saturation);
-  CheckRange("blur_kernel_px", config.blur_kernel_px);
+  CheckRange("render.augment.brightness", config.brightness);
+  CheckRange("render.augment.contrast", config.contrast);
+  CheckRange("render.augment.saturation", config.saturation);
+  CheckRange("render.augment.blur_kernel_px", config.blur_kernel_px);
   for (const int px : config.blur_kernel_px) {
     if (px % 2 == 0)
       throw InputError("configuration", "render.augment.blur_kernel_px", std::to_string(px), "odd lengths");

@@ -9,16 +9,10 @@
 #include "core/rng.h"
 #include "sim_server/render/bench_sampling.h"
 #include "sim_server/render/cpu_renderer.h"
+#include "sim_server/render/model_ptr.h"
 
 namespace gripstream {
 namespace {
-
-struct ModelDeleter {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-};
-struct DataDeleter {
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
 
 // A scene that can be drawn again and again: its model, pose and renderer.
 class StillScene {
@@ -45,8 +39,8 @@ class StillScene {
   }
 
  private:
-  std::unique_ptr<mjModel, ModelDeleter> model_;
-  std::unique_ptr<mjData, DataDeleter> data_;
+  ModelPtr model_;
+  DataPtr data_;
   std::unique_ptr<CpuRenderer> renderer_;
   std::vector<uint16_t> depth_;
 };

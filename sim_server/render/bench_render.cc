@@ -12,17 +12,11 @@
 #include "sim_server/render/bench_embree.h"
 #include "sim_server/render/bench_sampling.h"
 #include "sim_server/render/cpu_renderer.h"
+#include "sim_server/render/model_ptr.h"
 #include "sim_server/render/mujoco_renderer.h"
 
 namespace gripstream {
 namespace {
-
-struct ModelDeleter {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-};
-struct DataDeleter {
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
 
 // The environments' poses: the base pose with every hinge and slide moved up to 0.15 rad or 5 cm within its range and
 // free bodies up to 10 cm sideways.
@@ -57,7 +51,7 @@ class Scenes {
     mj_camlight(&model, data);
   }
 
-  std::vector<std::unique_ptr<mjData, DataDeleter>> data_;
+  std::vector<DataPtr> data_;
   std::vector<SceneView> views_;
 };
 
@@ -92,7 +86,7 @@ Ball BumpyBall() {
 }
 
 // Twelve such balls over a plane: a scene of meshes.
-std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
+ModelPtr MeshModel() {
   std::string xml =
       "<mujoco><worldbody><camera name='c' pos='0 -.6 .5' xyaxes='1 0 0 0 .64 .77' fovy='45'/>"
       "<geom type='plane' size='1 1 1'/>";
@@ -113,15 +107,15 @@ std::unique_ptr<mjModel, ModelDeleter> MeshModel() {
     geom->type = mjGEOM_MESH;
     mjs_setString(geom->meshname, "ball");
   }
-  std::unique_ptr<mjModel, ModelDeleter> model(mj_compile(spec, nullptr));
+  ModelPtr model(mj_compile(spec, nullptr));
   mj_deleteSpec(spec);
   GS_CHECK(model, "the benchmark's mesh scene does not compile");
   return model;
 }
 
 // The model with its first flat texture on every material that has none.
-std::unique_ptr<mjModel, ModelDeleter> Textured(const mjModel& model) {
-  std::unique_ptr<mjModel, ModelDeleter> copy(mj_copyModel(nullptr, &model));
+ModelPtr Textured(const mjModel& model) {
+  ModelPtr copy(mj_copyModel(nullptr, &model));
   int texture = 0;
   while (texture < model.ntex && model.tex_type[texture] != mjTEXTURE_2D) ++texture;
   for (int i = 0; i < model.nmat && texture < model.ntex; ++i) {
@@ -221,7 +215,7 @@ class Bench {
     const auto one = Ours(160, 120, 1, kernels), many = Ours(160, 120, options_.threads, kernels);
     const size_t count = scenes_.Views().size();
     rows_.push_back(RowOf("depth 160x120, " + std::to_string(options_.threads) + " threads",
-                          Alternate(options_, WallSeconds, options_.environments, Work(*many, 160, 120, count),
+                          Alternate(options_, SteadySeconds, options_.environments, Work(*many, 160, 120, count),
                                     options_.environments, Work(*one, 160, 120, count)),
                           "ours, 1 thread", 0.9 * options_.threads));
   }
@@ -244,7 +238,7 @@ class Bench {
 
   // A pair of cameras in colour, without shadows for both.
   void AddColour() {
-    std::vector<std::unique_ptr<mjModel, ModelDeleter>> textured;
+    std::vector<ModelPtr> textured;
     std::vector<const mjModel*> models;
     for (const mjModel* model : models_) models.push_back(textured.emplace_back(Textured(*model)).get());
     RenderBenchOptions options = options_;

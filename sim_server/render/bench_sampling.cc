@@ -1,10 +1,9 @@
 #include "sim_server/render/bench_sampling.h"
 
-#include <time.h>
-
-#include <algorithm>
-#include <chrono>
 #include <limits>
+
+#include "core/clock.h"
+#include "core/statistics.h"
 
 namespace gripstream {
 namespace {
@@ -24,22 +23,7 @@ double Rate(double (*clock)(), double seconds, int images, const std::function<v
   return done / elapsed;
 }
 
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 }  // namespace
-
-double ThreadSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double WallSeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Pair Alternate(const RenderBenchOptions& options, double (*clock)(), int our_images, const std::function<void()>& ours,
                int peer_images, const std::function<void()>& peer) {

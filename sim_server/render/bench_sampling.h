@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "core/bench.h"
+#include "core/clock.h"
 #include "sim_server/render/bench_render.h"
 #include "sim_server/render/scene_view.h"
 
 namespace gripstream {
 
 inline constexpr double kReported = 0;  // the goal of a figure without one
-
-double ThreadSeconds();
-double WallSeconds();
 
 // Per second of either.
 struct Pair {

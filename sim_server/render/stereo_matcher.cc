@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "core/error.h"
+#include "sim_server/render/model_ptr.h"
 
 namespace gripstream {
 namespace {
@@ -37,7 +38,7 @@ cv::Ptr<cv::StereoMatcher> MakeMatcher(const StereoMatcherConfig& config) {
 
 void CheckRectified(const mjModel& model, const std::string& left, const std::string& right) {
   const int l = FindCamera(model, left), r = FindCamera(model, right, "render.matcher.right");
-  const std::unique_ptr<mjData, void (*)(mjData*)> data(mj_makeData(&model), mj_deleteData);
+  const DataPtr data(mj_makeData(&model));
   mj_kinematics(&model, data.get());
   mj_comPos(&model, data.get());
   mj_camlight(&model, data.get());

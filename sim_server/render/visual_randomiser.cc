@@ -9,20 +9,13 @@
 #include "core/error.h"
 #include "sim_server/render/camera.h"
 #include "sim_server/render/procedural_textures.h"
+#include "sim_server/render/uniform_range.h"
 
 namespace gripstream {
 namespace {
 
 constexpr int kShippedTextures = 28, kShippedBackgrounds = 16;
 constexpr float kRadPerDeg = std::numbers::pi_v<float> / 180;
-
-float Draw(Rng& rng, const std::vector<double>& range) {
-  return rng.Uniform(static_cast<float>(range[0]), static_cast<float>(range[1]));
-}
-
-bool Chance(Rng& rng, double probability) {
-  return rng.Uniform() < static_cast<float>(probability);
-}
 
 const TextureView* Pick(Rng& rng, const TexturePalette& palette) {
   return palette[rng.Below(static_cast<uint32_t>(palette.Size()))];
@@ -47,25 +40,20 @@ bool Same(const Material& a, const Material& b) {
   return std::memcmp(&a, &b, offsetof(Material, down) + sizeof a.down) == 0;
 }
 
-void CheckRange(const std::string& key, const std::vector<double>& range) {
-  if (range[0] <= range[1]) return;
-  throw InputError("configuration", "render.randomise." + key,
-                   "[" + std::to_string(range[0]) + ", " + std::to_string(range[1]) + "]", "the lower number first");
-}
-
 void CheckRanges(const VisualRandomConfig& c) {
-  CheckRange("object_tint", c.object_tint);
-  CheckRange("object_repeats_per_dm", c.object_repeats_per_dm);
-  CheckRange("object_specular", c.object_specular);
-  CheckRange("object_shininess", c.object_shininess);
-  CheckRange("robot_specular", c.robot_specular);
-  CheckRange("robot_shininess", c.robot_shininess);
-  CheckRange("table_repeats_per_m", c.table_repeats_per_m);
-  CheckRange("table_specular", c.table_specular);
-  CheckRange("table_shininess", c.table_shininess);
-  CheckRange("light_intensity", c.light_intensity);
-  CheckRange("light_tint", c.light_tint);
-  for (size_t i = 0; i < 3; ++i) CheckRange("table_tint_low", {c.table_tint_low[i], c.table_tint_high[i]});
+  CheckRange("render.randomise.object_tint", c.object_tint);
+  CheckRange("render.randomise.object_repeats_per_dm", c.object_repeats_per_dm);
+  CheckRange("render.randomise.object_specular", c.object_specular);
+  CheckRange("render.randomise.object_shininess", c.object_shininess);
+  CheckRange("render.randomise.robot_specular", c.robot_specular);
+  CheckRange("render.randomise.robot_shininess", c.robot_shininess);
+  CheckRange("render.randomise.table_repeats_per_m", c.table_repeats_per_m);
+  CheckRange("render.randomise.table_specular", c.table_specular);
+  CheckRange("render.randomise.table_shininess", c.table_shininess);
+  CheckRange("render.randomise.light_intensity", c.light_intensity);
+  CheckRange("render.randomise.light_tint", c.light_tint);
+  for (size_t i = 0; i < 3; ++i)
+    CheckRange<double>("render.randomise.table_tint_low", {c.table_tint_low[i], c.table_tint_high[i]});
 }
 
 // The body and all that hang from it.
@@ -187,16 +175,16 @@ void VisualRandomiser::DrawMaterials(const ModelTable& table, uint32_t env_id, u
     const float u = rng.Uniform(), v = rng.Uniform();
     if (textured) WrapTexture(picked, repeats_per_m, turn_rad, u, v, material);
   };
-  for (float& k : object.colour) k = Draw(object_rng, config_.object_tint);
-  const float object_repeats = 10 * Draw(object_rng, config_.object_repeats_per_dm);
-  SetHighlight(Draw(object_rng, config_.object_specular), Draw(object_rng, config_.object_shininess), &object);
+  for (float& k : object.colour) k = Between(object_rng, config_.object_tint);
+  const float object_repeats = 10 * Between(object_rng, config_.object_repeats_per_dm);
+  SetHighlight(Between(object_rng, config_.object_specular), Between(object_rng, config_.object_shininess), &object);
   texture(object_rng, config_.object_texture_probability, object_repeats, 0, &object);
   for (size_t k = 0; k < 3; ++k) {
     top.colour[k] = table_rng.Uniform(static_cast<float>(config_.table_tint_low[k]),
                                       static_cast<float>(config_.table_tint_high[k]));
   }
-  const float table_repeats = Draw(table_rng, config_.table_repeats_per_m);
-  SetHighlight(Draw(table_rng, config_.table_specular), Draw(table_rng, config_.table_shininess), &top);
+  const float table_repeats = Between(table_rng, config_.table_repeats_per_m);
+  SetHighlight(Between(table_rng, config_.table_specular), Between(table_rng, config_.table_shininess), &top);
   const float turn_rad = 2 * std::numbers::pi_v<float> * table_rng.Uniform();
   texture(table_rng, config_.table_texture_probability, table_repeats, turn_rad, &top);
   for (size_t i = 0; i < table.materials.size(); ++i) {
@@ -204,8 +192,8 @@ void VisualRandomiser::DrawMaterials(const ModelTable& table, uint32_t env_id, u
     materials[i] = table.parts[i] == Part::kObject ? object : table.parts[i] == Part::kTable ? top : plain;
     materials[i].alpha = plain.alpha;
     if (table.parts[i] != Part::kRobot) continue;
-    const float specular = Draw(robot_rng, config_.robot_specular);
-    SetHighlight(specular, Draw(robot_rng, config_.robot_shininess), &materials[i]);
+    const float specular = Between(robot_rng, config_.robot_specular);
+    SetHighlight(specular, Between(robot_rng, config_.robot_shininess), &materials[i]);
   }
 }
 
@@ -220,9 +208,9 @@ const LightChange* VisualRandomiser::DrawLights(size_t count, uint32_t env_id, u
     // First the tilt about x, then the yaw about z.
     const float turn[9] = {cy, -sy * ct, sy * st, sy, cy * ct, -cy * st, 0, st, ct};
     std::copy_n(turn, 9, lights[i].turn);
-    const float intensity = Draw(rng, config_.light_intensity);
+    const float intensity = Between(rng, config_.light_intensity);
     for (int k = 0; k < 3; ++k) {
-      const float factor = intensity * Draw(rng, config_.light_tint);
+      const float factor = intensity * Between(rng, config_.light_tint);
       lights[i].ambient[k] = lights[i].diffuse[k] = lights[i].specular[k] = factor;
     }
   }

@@ -23,15 +23,6 @@ PpoConfig SmallPpo(int minibatch) {
   return config;
 }
 
-PolicyConfig SmallPolicy() {
-  PolicyConfig config;
-  config.encoder = {.channels = {4, 8}, .kernels = {8, 3}, .strides = {4, 2}, .features = 16};
-  config.actor_hidden = {16};
-  config.critic_hidden = {16};
-  config.inference_chunk = 8;
-  return config;
-}
-
 struct Result {
   PpoMetrics metrics;
   double normaliser_count = 0;

@@ -29,15 +29,6 @@ PpoConfig SmallPpo() {
   return config;
 }
 
-PolicyConfig SmallPolicy() {
-  PolicyConfig config;
-  config.encoder = {.channels = {4, 8}, .kernels = {8, 3}, .strides = {4, 2}, .features = 16};
-  config.actor_hidden = {16};
-  config.critic_hidden = {16};
-  config.inference_chunk = 8;
-  return config;
-}
-
 struct Trainer : ToyTrainer {
   explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo())
       : ToyTrainer(seed, kEnvs, config, SmallPolicy()) {}

@@ -12,6 +12,16 @@
 
 namespace gripstream {
 
+// Networks small enough for tests.
+inline PolicyConfig SmallPolicy() {
+  PolicyConfig config;
+  config.encoder = {.channels = {4, 8}, .kernels = {8, 3}, .strides = {4, 2}, .features = 16};
+  config.actor_hidden = {16};
+  config.critic_hidden = {16};
+  config.inference_chunk = 8;
+  return config;
+}
+
 struct ToyTrainer {
   const LearnerGroup& group;  // `envs` are those of this learner
   Policy policy;

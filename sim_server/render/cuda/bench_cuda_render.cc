@@ -15,20 +15,14 @@
 #include "core/rng.h"
 #include "sim_server/render/cpu_renderer.h"
 #include "sim_server/render/cuda/tile_renderer.h"
+#include "sim_server/render/model_ptr.h"
 
 namespace gripstream {
 namespace {
 
-struct ModelDeleter {
-  void operator()(mjModel* model) const { mj_deleteModel(model); }
-};
-struct DataDeleter {
-  void operator()(mjData* data) const { mj_deleteData(data); }
-};
-
 // The model's first key frame with every hinge moved up to 0.35 rad, differently in each environment.
-std::unique_ptr<mjData, DataDeleter> Posed(const mjModel& model, uint32_t env) {
-  std::unique_ptr<mjData, DataDeleter> data(mj_makeData(&model));
+DataPtr Posed(const mjModel& model, uint32_t env) {
+  DataPtr data(mj_makeData(&model));
   if (model.nkey > 0) mj_resetDataKeyframe(&model, data.get(), 0);
   Rng rng = RandomStream(1, "bench_cuda_render").At(env, 0);
   for (int j = 0; j < model.njnt; ++j) {
@@ -127,11 +121,11 @@ bool HasDevice() {
 int Main(int argc, char** argv) {
   if (argc < 3) throw InputError("command line", "usage: bench_cuda_render MODEL.xml CAMERA [ENVIRONMENTS]");
   char message[500] = "";
-  const std::unique_ptr<mjModel, ModelDeleter> model(mj_loadXML(argv[1], nullptr, message, sizeof message));
+  const ModelPtr model(mj_loadXML(argv[1], nullptr, message, sizeof message));
   if (!model) throw InputError(argv[1], message);
   const int count = argc > 3 ? std::atoi(argv[3]) : 4096;
   if (count < 1) throw InputError("command line", "ENVIRONMENTS", argv[3], "at least 1");
-  std::vector<std::unique_ptr<mjData, DataDeleter>> data;
+  std::vector<DataPtr> data;
   std::vector<SceneView> scenes;
   for (int i = 0; i < count; ++i) {
     // Enough different poses that neighbouring images differ, few enough to be made in a moment.

@@ -11,6 +11,7 @@
 
 #include "core/rng.h"
 #include "sim_server/render/camera.h"
+#include "sim_server/render/model_ptr.h"
 #include "sim_server/render/renderer.h"
 #include "sim_server/render/scene_view.h"
 
@@ -19,15 +20,7 @@ namespace gripstream {
 struct SpecDeleter {
   void operator()(mjSpec* s) const { mj_deleteSpec(s); }
 };
-struct ModelDeleter {
-  void operator()(mjModel* m) const { mj_deleteModel(m); }
-};
-struct DataDeleter {
-  void operator()(mjData* d) const { mj_deleteData(d); }
-};
 using SpecPtr = std::unique_ptr<mjSpec, SpecDeleter>;
-using ModelPtr = std::unique_ptr<mjModel, ModelDeleter>;
-using DataPtr = std::unique_ptr<mjData, DataDeleter>;
 
 inline SpecPtr ParseAsset(const std::string& file) {
   char error[512] = "";
