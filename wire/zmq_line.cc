@@ -19,7 +19,10 @@ constexpr size_t kPayloadAlignment_bytes = 8;
 constexpr const char* kKeysDiffer =
     "does it not allow this simulator's key, or does wire.curve.keys hold another learner.public?";
 constexpr const char* kKeysMissing = "does it encrypt (wire.curve.keys)?";
-constexpr int kLastWord_ms = 1000;  // how long closing may wait for unsent messages
+constexpr int kLastWord_ms = 1000;        // how long closing may wait for unsent messages
+constexpr double kLastMessages_s = 0.02;  // how long a simulator reads on once its connection has ended
+constexpr double kFirstProbe_s = 0.001;   // after news of an end; doubled from one probe to the next
+constexpr int kProbes = 13;
 
 // Throws InputError unless the address is ipc, or tcp; beyond this machine only with keys.
 void CheckAddress(const WireConfig& config) {
@@ -105,7 +108,7 @@ class ZmqLine : public SimulatorLine {
       if (incoming && incoming->refused && !answered_) {
         return MakeEvent(Event::Kind::kClosed, 0, encrypts_ ? kKeysDiffer : kKeysMissing);
       }
-      if (incoming && !incoming->ended_fds.empty() && !closing_) closing_ = Deadline::After(kLastMessages_s);
+      if (incoming && incoming->ended > 0 && !closing_) closing_ = Deadline::After(kLastMessages_s);
       if (incoming && !incoming->parts.empty()) {
         // Somebody is there to read a last word; before that, closing need not wait.
         if (!std::exchange(answered_, true)) socket_.SetLinger(kLastWord_ms);
@@ -150,40 +153,35 @@ class ZmqHub : public LearnerHub {
 
   std::optional<Event> Receive(Deadline deadline) override {
     for (;;) {
-      const Deadline until = ending_.empty() ? deadline : Earlier(deadline, ending_.front().second);
-      std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(until);
-      if (incoming) NoteEnded(incoming->ended_fds);
+      std::optional<ZmqSocket::Incoming> incoming = socket_.Receive(Until(deadline));
+      if (incoming && incoming->ended > 0) StartProbing(incoming->ended);
       if (incoming && !incoming->parts.empty()) {
         const int id = IdOf(incoming->parts[0]);
         if (id != 0) return ToEvent(id, incoming->parts, 1);
-        continue;
       }
-      if (!ending_.empty() && ending_.front().second.Passed()) {
-        if (std::optional<Event> event = Forget(ending_.front().first)) return event;
-        continue;
+      if (incoming) continue;
+      // Nothing is left to read: what has ended has been heard out.
+      if (!ended_.empty()) {
+        if (std::optional<Event> event = Forget(ended_.front())) return event;
+      } else if (next_probe_ && next_probe_->Passed()) {
+        Probe();
+      } else if (deadline.Passed()) {
+        return std::nullopt;
       }
-      if (!incoming && deadline.Passed()) return std::nullopt;
     }
   }
 
   SendResult Send(int id, std::vector<std::byte> frame, std::span<const std::byte> payload, Deadline) override {
     const auto found = connections_.find(id);
     if (found == connections_.end() || found->second.closed) return SendResult::kGone;
-    std::vector<zmq::message_t> parts;
-    parts.emplace_back(found->second.routing_id.data(), found->second.routing_id.size());
-    parts.push_back(ToMessage(frame));
-    if (!payload.empty()) parts.push_back(ToMessage(payload));
-    return socket_.Send(parts) == ZmqSocket::SendStatus::kSent ? SendResult::kSent : SendResult::kGone;
+    return Post(found->second, frame, payload);
   }
 
   void TrySendAll(const std::vector<std::byte>& frame) override {
     const std::lock_guard lock(mutex_);
+    beat_ = frame;
     for (const auto& [id, connection] : connections_) {
-      if (connection.closed) continue;
-      std::vector<zmq::message_t> parts;
-      parts.emplace_back(connection.routing_id.data(), connection.routing_id.size());
-      parts.push_back(ToMessage(frame));
-      socket_.Send(parts);
+      if (!connection.closed) Post(connection, frame, {});
     }
   }
 
@@ -197,35 +195,59 @@ class ZmqHub : public LearnerHub {
  private:
   struct Connection {
     std::string routing_id;
-    int fd = -1;
     bool closed = false;
   };
 
+  SendResult Post(const Connection& to, const std::vector<std::byte>& frame, std::span<const std::byte> payload) {
+    std::vector<zmq::message_t> parts;
+    parts.emplace_back(to.routing_id.data(), to.routing_id.size());
+    parts.push_back(ToMessage(frame));
+    if (!payload.empty()) parts.push_back(ToMessage(payload));
+    return socket_.Send(parts) == ZmqSocket::SendStatus::kSent ? SendResult::kSent : SendResult::kGone;
+  }
+
   // The connection's number; a new one when it has not been heard before, 0 when it is not wanted.
-  int IdOf(zmq::message_t& routing_part) {
+  int IdOf(const zmq::message_t& routing_part) {
     const std::string routing_id = routing_part.to_string();
     const auto known = ids_.find(routing_id);
     if (known != ids_.end()) return connections_.at(known->second).closed ? 0 : known->second;
     if (connections_.size() >= kMaxConnections) return 0;
     const std::lock_guard lock(mutex_);
-    connections_[++last_id_] = {routing_id, ConnectionFd(routing_part)};
+    connections_[++last_id_] = {routing_id};
     ids_[routing_id] = last_id_;
     return last_id_;
   }
 
-  void NoteEnded(const std::vector<int>& fds) {
-    for (const int fd : fds) {
-      for (auto& [id, connection] : connections_) {
-        if (connection.fd != fd) continue;
-        connection.fd = -1;
-        ending_.emplace_back(id, Deadline::After(kLastMessages_s));
-      }
+  Deadline Until(Deadline deadline) const {
+    if (!ended_.empty()) return Deadline::After(0);
+    return next_probe_ ? Earlier(deadline, *next_probe_) : deadline;
+  }
+
+  void StartProbing(int ends) {
+    unexplained_ends_ += ends;
+    probes_ = 0;
+    next_probe_ = Deadline::After(kFirstProbe_s);
+  }
+
+  // Whose end was it? Nothing can be routed to it any more, from shortly after libzmq's news on; so a heartbeat is sent
+  // to all. Connections end that never said a word, too: the search is given up in the end.
+  void Probe() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, connection] : connections_) {
+      if (Post(connection, beat_, {}) == SendResult::kGone) ended_.push_back(id);
+    }
+    unexplained_ends_ -= static_cast<int>(ended_.size());
+    if (unexplained_ends_ <= 0 || ++probes_ == kProbes) {
+      unexplained_ends_ = 0;
+      next_probe_.reset();
+    } else {
+      next_probe_ = Deadline::After(kFirstProbe_s * (1 << probes_));
     }
   }
 
-  // Removes the connection at the head of ending_; the event that says so unless it was closed from this side.
+  // Removes the connection at the head of ended_; the event that says so unless it was closed from this side.
   std::optional<Event> Forget(int id) {
-    ending_.pop_front();
+    ended_.pop_front();
     const std::lock_guard lock(mutex_);
     const Connection connection = connections_.at(id);
     ids_.erase(connection.routing_id);
@@ -239,7 +261,11 @@ class ZmqHub : public LearnerHub {
   std::mutex mutex_;  // connections_ changes on the owner's thread under it; the heartbeat thread reads under it
   std::map<int, Connection> connections_;
   std::map<std::string, int> ids_;
-  std::deque<std::pair<int, Deadline>> ending_;  // ended connections, and until when their last messages are read
+  std::vector<std::byte> beat_ = Encode(Heartbeat{});  // the last heartbeat; guarded by mutex_
+  std::deque<int> ended_;                              // found by the probe, not yet told
+  std::optional<Deadline> next_probe_;
+  int probes_ = 0;
+  int unexplained_ends_ = 0;
   int last_id_ = 0;
 };
 

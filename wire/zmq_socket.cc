@@ -122,11 +122,9 @@ void ZmqSocket::Wake() {
 std::optional<ZmqSocket::Incoming> ZmqSocket::Receive(Deadline deadline) {
   Incoming incoming;
   for (;;) {
-    // Descriptors are used again: the end of an old connection must be known before a message of a new one is looked
-    // at.
     const bool received = TryReceive(incoming);
     ReadMonitor(incoming);
-    if (received || incoming.refused || !incoming.ended_fds.empty()) return incoming;
+    if (received || incoming.refused || incoming.ended > 0) return incoming;
     if (deadline.Passed()) return std::nullopt;
     Wait(deadline);
   }
@@ -152,10 +150,8 @@ void ZmqSocket::ReadMonitor(Incoming& incoming) {
     // Two parts: event number (16 bits) with its value (32 bits), then the address.
     if (event.more() && event.size() == 6) {
       uint16_t what = 0;
-      int32_t fd = -1;
       std::memcpy(&what, event.data<char>(), sizeof(what));
-      std::memcpy(&fd, event.data<char>() + 2, sizeof(fd));
-      if (what == ZMQ_EVENT_DISCONNECTED) incoming.ended_fds.push_back(fd);
+      if (what == ZMQ_EVENT_DISCONNECTED) ++incoming.ended;
       if (what & kRefusals) incoming.refused = true;
     }
   }
@@ -173,10 +169,6 @@ void ZmqSocket::Wait(Deadline deadline) {
   poll(waiting, 3, std::min(deadline.RemainingMilliseconds(), 1'000'000));
   uint64_t count;
   [[maybe_unused]] const ssize_t bytes = read(wake_fd_.Get(), &count, sizeof(count));
-}
-
-int ConnectionFd(zmq::message_t& message) {
-  return zmq_msg_get(message.handle(), ZMQ_SRCFD);
 }
 
 }  // namespace gripstream

@@ -27,10 +27,11 @@ class ZmqSocket {
  public:
   enum class SendStatus { kSent, kUnroutable };
 
-  // News of connections that ended, named by their descriptors as they were before the message; and a multi-part
-  // message, unless there is only news.
+  // News of connections, and a multi-part message unless there is only news. libzmq reports an end before it hands
+  // over the last messages that came through the connection, and does not say whose end it was: descriptors are used
+  // again.
   struct Incoming {
-    std::vector<int> ended_fds;
+    int ended = 0;         // connections that ended
     bool refused = false;  // our key is unknown to the peer, or encryption fits only one side
     std::vector<zmq::message_t> parts;
   };
@@ -64,12 +65,5 @@ class ZmqSocket {
   int socket_fd_;
   UniqueFd wake_fd_;  // the other thread's send may have swallowed the socket's signal: it passes it on here
 };
-
-// libzmq reports that a connection ended just before it hands over the last messages that came through it: how long to
-// go on reading them.
-inline constexpr double kLastMessages_s = 0.02;
-
-// The descriptor of the connection that a message came over; -1 when libzmq does not say.
-int ConnectionFd(zmq::message_t& message);
 
 }  // namespace gripstream
