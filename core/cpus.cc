@@ -3,22 +3,23 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <thread>
 
+#include "core/error.h"
+
 namespace gripstream {
 namespace {
 
-// Of the calling thread; 0 when it cannot be read. Machines may have more CPUs than a plain cpu_set_t holds.
-int AffinityCpus() {
-  for (int most = 1024; most <= 1 << 18; most *= 4) {
-    const size_t bytes = CPU_ALLOC_SIZE(most);
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(most), [](cpu_set_t* s) { CPU_FREE(s); });
-    if (set && sched_getaffinity(0, bytes, set.get()) == 0) return CPU_COUNT_S(bytes, set.get());
-  }
-  return 0;
+// Machines may have more CPUs than a plain cpu_set_t holds.
+using CpuSet = std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)>;
+
+CpuSet MakeCpuSet(int most) {
+  return {CPU_ALLOC(most), [](cpu_set_t* s) { CPU_FREE(s); }};
 }
 
 int WholeCpus(double quota, double period) {
@@ -26,6 +27,30 @@ int WholeCpus(double quota, double period) {
 }
 
 }  // namespace
+
+std::vector<int> AllowedCpus() {
+  std::vector<int> allowed;
+  for (int most = 1024; most <= 1 << 18; most *= 4) {
+    const size_t bytes = CPU_ALLOC_SIZE(most);
+    const CpuSet set = MakeCpuSet(most);
+    if (!set || sched_getaffinity(0, bytes, set.get()) != 0) continue;
+    for (int cpu = 0; cpu < most; ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, set.get())) allowed.push_back(cpu);
+    }
+    break;
+  }
+  return allowed;
+}
+
+void PinThread(int cpu) {
+  const size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+  const CpuSet set = MakeCpuSet(cpu + 1);
+  CPU_ZERO_S(bytes, set.get());
+  CPU_SET_S(cpu, bytes, set.get());
+  if (sched_setaffinity(0, bytes, set.get()) != 0) {
+    throw RunError("cannot run on CPU " + std::to_string(cpu) + ": " + std::strerror(errno));
+  }
+}
 
 int QuotaCpus(const std::string& root) {
   double quota = 0, period = 0;
@@ -39,7 +64,7 @@ int QuotaCpus(const std::string& root) {
 }
 
 int AvailableCpus() {
-  const int affinity = AffinityCpus(), quota = QuotaCpus("/sys/fs/cgroup");
+  const int affinity = static_cast<int>(AllowedCpus().size()), quota = QuotaCpus("/sys/fs/cgroup");
   const int cpus = affinity > 0 ? affinity : static_cast<int>(std::thread::hardware_concurrency());
   return std::max(1, quota > 0 ? std::min(cpus, quota) : cpus);
 }

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
+
+#include "core/error.h"
 
 namespace gripstream {
 namespace {
@@ -28,6 +31,18 @@ TEST(AvailableCpus, FollowsTheAffinityMask) {
   })
       .join();
   EXPECT_EQ(seen, 1);
+}
+
+TEST(PinThread, LeavesTheThreadOneCpu) {
+  const std::vector<int> all = AllowedCpus();
+  ASSERT_FALSE(all.empty());
+  std::thread([&] {
+    PinThread(all.back());
+    EXPECT_EQ(AllowedCpus(), std::vector<int>{all.back()});
+    EXPECT_EQ(sched_getcpu(), all.back());
+    EXPECT_THROW(PinThread(100000), RunError);
+  }).join();
+  EXPECT_EQ(AllowedCpus(), all);
 }
 
 class ControlGroup : public testing::Test {
