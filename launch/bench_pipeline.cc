@@ -56,9 +56,6 @@ class Pair {
     wire_->WaitForSimulators(1, Deadline::After(kWait_s));
     fleet_ = std::make_unique<Fleet>(*wire_, kWait_s);
     store_ = std::make_unique<RolloutStore>(specs_, config_.ppo.horizon, fleet_->Envs(), action_size_);
-    CollectTimes ignored;
-    fleet_->Reset({}, 0);
-    fleet_->ReceiveAll(*store_, 0, ignored);
   }
   ~Pair() { wire_->Stop("measured", Deadline::After(kWait_s)); }
 
@@ -66,9 +63,9 @@ class Pair {
   PolicyShapes Shapes() const { return ShapesFromSpecs(specs_, action_size_); }
   int Samples() const { return config_.ppo.horizon * config_.TotalEnvs(); }
 
-  // Seconds of one rollout as training collects it.
+  // Seconds of one rollout as training collects it, from the same states every time.
   double Collect(const Policy& policy) {
-    store_->BeginAfter(*store_);
+    Restart();
     CollectTimes times;
     const double start = SteadySeconds();
     const bool whole = CollectRollout(
@@ -85,7 +82,7 @@ class Pair {
   // The same of the simulator alone: the actions of the last rollout once more, each group's next ones as soon as it is
   // done.
   double Simulate() {
-    store_->BeginAfter(*store_);
+    Restart();
     CollectTimes times;
     const double start = SteadySeconds();
     for (int t = 0; t < store_->Horizon(); ++t) {
@@ -114,6 +111,11 @@ class Pair {
   }
 
  private:
+  void Restart() {
+    CollectTimes ignored;
+    fleet_->Reset({}, 0);
+    fleet_->ReceiveAll(*store_, 0, ignored);
+  }
   RunConfig Configure(const std::string& mode) const {
     RunConfig config = ReadRunConfigText(kConfig, "bench pipeline", {"runtime.mode=" + mode});
     config.run.dir = folder_.Path();
