@@ -15,6 +15,12 @@ namespace {
 
 constexpr double kStopDeadline_s = 3.0;
 
+GradientDelay DelayOf(const RunConfig& config) {
+  const std::string& delay = config.learner.gradient_delay;
+  if (delay == "plain") return GradientDelay::kPlain;
+  return delay == "predicted" ? GradientDelay::kPredicted : GradientDelay::kNone;
+}
+
 LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments) {
   LearnerRoleOptions options;
   options.run_dir = config.run.dir;
@@ -23,6 +29,7 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.eval = config.eval;
   options.policy = config.policy;
   options.ppo = config.ppo;
+  options.gradient_delay = DelayOf(config);
   options.turns = {.asynchronous = config.runtime.mode == "async",
                    .max_staleness = config.runtime.max_staleness,
                    .deterministic = config.run.deterministic};

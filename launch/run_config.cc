@@ -33,6 +33,10 @@ void CheckLearners(RunConfig& config, const std::string& name) {
         name, "sim.processes", std::to_string(simulators),
         std::string(one_process ? "" : "a multiple of ") + "learner.processes = " + std::to_string(learners) + why);
   }
+  if (learners == 1 && config.learner.gradient_delay != "none") {
+    throw InputError(name, "learner.gradient_delay", config.learner.gradient_delay,
+                     "none with learner.processes 1, which sends its gradients to nobody");
+  }
   const int chunk = config.policy.inference_chunk;
   if (learners > 1 && config.EnvsPerLearner() % chunk != 0) {
     throw InputError(name, "sim.envs", std::to_string(config.sim.envs),

@@ -51,11 +51,16 @@ struct RuntimeConfig {
 
 struct LearnerConfig {
   int processes = 1;
+  std::string gradient_delay = "none";
 
   void Fields(FieldVisitor& v) {
     v.Int("processes", processes,
           {.doc = "learner processes, which share one batch; each has sim.processes / learner.processes simulators"},
           {1, 256});
+    v.Choice("gradient_delay", gradient_delay, {"none", "plain", "predicted"},
+             {.doc = "plain, predicted: a gradient is applied one minibatch later, so that its sum over slow links "
+                     "between learners takes no time of its own; predicted: it is taken where the parameters are "
+                     "expected to be by then"});
   }
 };
 

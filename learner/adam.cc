@@ -43,9 +43,10 @@ void Adam::ZeroGradients() {
   flat_.gradients.zero_();
 }
 
-double Adam::Step(double learning_rate, double max_norm) {
+double Adam::Step(const torch::Tensor& flat_gradients, double learning_rate, double max_norm) {
   const int64_t n = flat_.values.numel();
-  const double norm = std::sqrt(SumOfSquares(flat_.gradients.data_ptr<float>(), n));
+  GS_CHECK(flat_gradients.numel() == n && flat_gradients.is_contiguous(), "gradients of another network");
+  const double norm = std::sqrt(SumOfSquares(flat_gradients.data_ptr<float>(), n));
   if (!std::isfinite(norm)) return norm;
   ++steps_;
   const double correction1 = 1.0 - std::pow(beta1_, static_cast<double>(steps_));
@@ -57,7 +58,7 @@ double Adam::Step(double learning_rate, double max_norm) {
   float* values = flat_.values.data_ptr<float>();
   float* first = first_.data_ptr<float>();
   float* second = second_.data_ptr<float>();
-  const float* gradients = flat_.gradients.data_ptr<float>();
+  const float* gradients = flat_gradients.data_ptr<float>();
   at::parallel_for(0, n, kNumbersPerTask, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float g = gradients[i] * scale;
@@ -67,6 +68,19 @@ double Adam::Step(double learning_rate, double max_norm) {
     }
   });
   return norm;
+}
+
+void Adam::MoveAhead(double learning_rate) {
+  if (steps_ == 0) return;
+  const float rate = static_cast<float>(learning_rate / (1.0 - std::pow(beta1_, static_cast<double>(steps_))));
+  const double correction2 = 1.0 - std::pow(beta2_, static_cast<double>(steps_));
+  const float root = static_cast<float>(1.0 / std::sqrt(correction2)), epsilon = static_cast<float>(epsilon_);
+  float* values = flat_.values.data_ptr<float>();
+  const float* first = first_.data_ptr<float>();
+  const float* second = second_.data_ptr<float>();
+  at::parallel_for(0, flat_.values.numel(), kNumbersPerTask, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) values[i] -= rate * first[i] / (std::sqrt(second[i]) * root + epsilon);
+  });
 }
 
 void Adam::SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps) {

@@ -21,7 +21,15 @@ class Adam {
   const torch::Tensor& Gradients() const { return flat_.gradients; }
   // Scales the gradients down to `max_norm` where they exceed it (0: never), applies them, and returns the norm that
   // they had. A norm that is not finite changes nothing and is returned as it is.
-  double Step(double learning_rate, double max_norm);
+  double Step(double learning_rate, double max_norm) { return Step(flat_.gradients, learning_rate, max_norm); }
+  // The same with gradients [Count()] that were kept elsewhere.
+  double Step(const torch::Tensor& gradients, double learning_rate, double max_norm);
+
+  // All parameters, in declared order.
+  const torch::Tensor& Values() const { return flat_.values; }
+  // Where the parameters will be after one more step, as far as the moments tell: they take the step that a gradient
+  // equal to the running mean would make. Moments and counter stay. Nothing before the first step.
+  void MoveAhead(double learning_rate);
 
   // For checkpoints: first and second moments [Count()], and the number of steps taken.
   const torch::Tensor& FirstMoment() const { return first_; }

@@ -25,6 +25,13 @@ struct ScheduleConfig {
   }
 };
 
+// Whether a gradient is applied at once, or one minibatch later so that its sum over the learners may take that long.
+enum class GradientDelay {
+  kNone,
+  kPlain,      // as it is
+  kPredicted,  // taken where the parameters are expected to be by then
+};
+
 struct PpoConfig {
   int horizon = 16;
   int epochs = 4;

@@ -60,7 +60,7 @@ struct Ppo::Samples {
 };
 
 Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations,
-         const LearnerGroup& group)
+         const LearnerGroup& group, GradientDelay delay)
     : config_(config),
       policy_(policy),
       group_(group),
@@ -74,6 +74,7 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
     throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
                      "a divisor of horizon x environments = " + std::to_string(samples));
   }
+  if (delay != GradientDelay::kNone) delayed_.emplace(group, adam_, delay, kBucketNumbers);
   PrepareProcess(config.threads);
   if (config.lr_scaling != "none") {
     LogInfo("learning rates are multiplied by ", config.LearningRateScale(), " (ppo.lr_scaling ", config.lr_scaling,
@@ -201,6 +202,8 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
     metrics.kl = RunEpoch(samples, iteration, epoch, metrics);
     rate_.EndEpoch(metrics.kl);
   }
+  if (delayed_) metrics.grad_norm += delayed_->Flush(config_.max_grad_norm);
+  RequireFinite(metrics.grad_norm, iteration, "last minibatch");
   Summarise(samples, metrics);
   TakeIntoNormalizers(
       samples.observation.proprio, samples.observation.depth, samples.observation.state,
@@ -229,16 +232,19 @@ void Ppo::Summarise(const Samples& samples, PpoMetrics& metrics) const {
   metrics.explained_variance = ExplainedVariance(value, target, samples.all_weight);
 }
 
+void Ppo::RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const {
+  if (std::isfinite(grad_norm)) return;
+  throw RunError("training diverged: gradients are not finite at iteration " + std::to_string(iteration) + ", " +
+                 where);
+}
+
 double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics) {
   const MinibatchSampler sampler(seed_, samples.all_weight.numel(), config_.minibatch);
   const std::vector<int64_t> order = sampler.Permutation(iteration, epoch);
   double kl = 0;
   for (int64_t k = 0; k < sampler.Minibatches(); ++k) {
     kl += TrainMinibatch(samples, sampler.Minibatch(order, k), metrics);
-    if (!std::isfinite(metrics.grad_norm)) {
-      throw RunError("training diverged: gradients are not finite at iteration " + std::to_string(iteration) +
-                     ", epoch " + std::to_string(epoch) + ", minibatch " + std::to_string(k));
-    }
+    RequireFinite(metrics.grad_norm, iteration, "epoch " + std::to_string(epoch) + ", minibatch " + std::to_string(k));
   }
   return group_.SumOf(kl, "divergence") / static_cast<double>(sampler.Minibatches());
 }
@@ -250,16 +256,23 @@ double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all,
   for (const int64_t row : all) weight += samples.all_weight.data_ptr<float>()[row];
   const std::vector<int64_t> own = OwnRows(all);
   const std::span<const int64_t> rows = own;
+  if (delayed_) delayed_->BeforePasses();
   adam_.ZeroGradients();
   double kl = 0;
   const size_t micro = static_cast<size_t>(config_.micro_batch);
   for (size_t begin = 0; begin < rows.size(); begin += micro) {
-    if (begin + micro >= rows.size()) gradient_sum_.ExpectLastPass();
+    if (!delayed_ && begin + micro >= rows.size()) gradient_sum_.ExpectLastPass();
     kl += Accumulate(samples, rows.subspan(begin, std::min(micro, rows.size() - begin)), all.size(), weight, metrics);
   }
-  gradient_sum_.Finish();
-  metrics.grad_norm += adam_.Step(rate_.Value(), config_.max_grad_norm);
+  metrics.grad_norm += Step();
   return kl;
+}
+
+// With the gradient that is complete now, or with the one before it. Returns its norm.
+double Ppo::Step() {
+  if (delayed_) return delayed_->AfterPasses(rate_.Value(), config_.max_grad_norm);
+  gradient_sum_.Finish();
+  return adam_.Step(rate_.Value(), config_.max_grad_norm);
 }
 
 // Adds the share of `rows` in the gradient of a minibatch of `total` samples that weigh `weight` together. Returns

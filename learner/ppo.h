@@ -14,11 +14,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "learner/adam.h"
 #include "learner/config.h"
+#include "learner/delayed_gradient.h"
 #include "learner/gradient_sum.h"
 #include "learner/group.h"
 #include "learner/schedule.h"
@@ -46,7 +49,8 @@ class Ppo {
   // `policy` and `group` must outlive this object; the policy's parameters move into the optimiser's storage. `envs`
   // are this learner's. `iterations` is the length of the run, for the linear schedule. Throws InputError when
   // `minibatch` does not divide horizon x all learners' environments.
-  Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations, const LearnerGroup& group);
+  Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations, const LearnerGroup& group,
+      GradientDelay delay = GradientDelay::kNone);
 
   // Takes row 0's observations into the normalisers before the first action of a new run.
   void Prime(const RolloutStore& store);
@@ -68,8 +72,10 @@ class Ppo {
   void TakeIntoNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
                            const torch::Tensor& aux);
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
+  void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
+  double Step();
   double Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,
                     PpoMetrics& metrics);
 
@@ -80,6 +86,7 @@ class Ppo {
   uint64_t seed_;
   Adam adam_;
   GradientSum gradient_sum_;
+  std::optional<DelayedGradient> delayed_;  // in place of gradient_sum_
   LearningRate rate_;
 };
 

@@ -38,6 +38,7 @@ struct LearnerRoleOptions {
   EvalConfig eval;
   PolicyConfig policy;
   PpoConfig ppo;
+  GradientDelay gradient_delay = GradientDelay::kNone;
   TurnOptions turns;
   double patience_s = 900;
   std::vector<TensorSpec> specs;  // of the record, images included

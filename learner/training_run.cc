@@ -43,7 +43,7 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       group_(group),
       fleet_(wire, options.patience_s),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
-      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group),
+      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group, options.gradient_delay),
       episodes_(fleet_.Envs(), options.reward_terms, options.metric_names),
       gate_(options.curriculum),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),

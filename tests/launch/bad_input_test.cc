@@ -58,6 +58,8 @@ TEST_F(BadInput, InTheConfiguration) {
                      {"sim.envs", "'12'", "policy.inference_chunk = 8"});
   ExpectTrainRefused({"runtime.mode=data_parallel", "learner.processes=2", "sim.processes=4"},
                      {"sim.processes", "'4'", "learner.processes = 2", "data_parallel"});
+  ExpectTrainRefused({"learner.gradient_delay=plain"}, {"learner.gradient_delay", "plain", "learner.processes 1"});
+  ExpectTrainRefused({"learner.gradient_delay=some"}, {"learner.gradient_delay", "some", "none plain predicted"});
   ExpectTrainRefused({"runtime.max_staleness=1"}, {"runtime.max_staleness", "'1'", "async"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});

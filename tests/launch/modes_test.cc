@@ -123,12 +123,15 @@ TEST_F(Modes, SeveralLearnersReportTheWholeRunOnce) {
 }
 
 TEST_F(Modes, SeveralLearnersResumeExactly) {
-  const std::vector<std::string> whole = SameRun(2, 4, {"learner.processes=2"});
-  const std::string digest = Digest("whole", whole);
-  Run("parts", SameRun(2, 2, {"learner.processes=2"}));
-  const Ended ended = RunGripstream({"train", "--resume", folder_ / "parts", "--set", "train.iterations=4"});
-  EXPECT_EQ(ended.code, 0) << ended.output;
-  EXPECT_EQ(ReadJson(folder_ / "parts/results.json")["parameters_sha256"], digest);
+  for (const std::string delay : {"none", "predicted"}) {
+    const std::vector<std::string> learners = {"learner.processes=2", "learner.gradient_delay=" + delay};
+    const std::string digest = Digest("whole_" + delay, SameRun(2, 4, learners));
+    Run("parts_" + delay, SameRun(2, 2, learners));
+    const std::string parts = folder_ / ("parts_" + delay);
+    const Ended ended = RunGripstream({"train", "--resume", parts, "--set", "train.iterations=4"});
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_EQ(ReadJson(parts + "/results.json")["parameters_sha256"], digest) << delay;
+  }
 }
 
 TEST_F(Modes, AnAsynchronousRunReportsItsStaleness) {

@@ -32,10 +32,10 @@ struct ToyTrainer {
   PpoMetrics last;
 
   ToyTrainer(uint64_t seed, int envs, const PpoConfig& config, const PolicyConfig& networks,
-             const LearnerGroup& learners = Alone())
+             const LearnerGroup& learners = Alone(), GradientDelay delay = GradientDelay::kNone)
       : group(learners),
         policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
-        ppo(config, policy, envs, seed, 100, learners),
+        ppo(config, policy, envs, seed, 100, learners, delay),
         store(ToyReach::Specs(), config.horizon, envs, ToyReach::kAction),
         task(seed, envs, envs * learners.Rank()) {
     task.Reset();
