@@ -51,6 +51,12 @@ void CheckSizes(const RunConfig& config, const std::string& name) {
     throw InputError(name, "ppo.minibatch", std::to_string(config.ppo.minibatch),
                      "a divisor of ppo.horizon x sim.processes x sim.envs = " + std::to_string(samples));
   }
+  const int sequence = config.ppo.SequenceOf(config.policy.IsRecurrent());
+  if (config.ppo.horizon % sequence != 0 || config.ppo.minibatch % sequence != 0) {
+    throw InputError(name, "ppo.sequence", std::to_string(sequence),
+                     "a divisor of ppo.horizon = " + std::to_string(config.ppo.horizon) +
+                         " and ppo.minibatch = " + std::to_string(config.ppo.minibatch) + ", for a policy with memory");
+  }
 }
 
 // Inference runs over chunks of fixed size, so that grouping changes no bit; a half-batch that is no whole number of

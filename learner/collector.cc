@@ -146,6 +146,7 @@ Observation ObservationAt(const RolloutStore& store, int t) {
   observation.proprio = store.Step(kProprioTensor, t);
   if (store.Has(kDepthTensor)) observation.depth = store.Step(kDepthTensor, t);
   observation.state = store.Step(kStateTensor, t);
+  observation.done = store.Step("done", t);
   return observation;
 }
 
@@ -158,9 +159,11 @@ void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observatio
     };
     ActRequest own = request;
     own.first_env = static_cast<uint32_t>(fleet.FirstEnv() + range.begin);
-    policy.Act({part(observation.proprio), part(observation.depth), part(observation.state)}, own,
+    own.memory = part(request.memory);
+    policy.Act({part(observation.proprio), part(observation.depth), part(observation.state), part(observation.done)},
+               own,
                {part(result.action), part(result.mean), part(result.log_std), part(result.log_prob), part(result.value),
-                part(result.aux)});
+                part(result.aux), part(result.memory)});
   }
 }
 
@@ -172,12 +175,13 @@ bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Actin
     const auto [policy, version] = acting(t);
     if (policy == nullptr) break;
     store.SetVersion(t, version);
-    const ActResult result{store.Action()[t],  store.Mean()[t],  store.LogStd()[t],
-                           store.LogProb()[t], store.Value()[t], torch::Tensor()};
+    const ActResult result{store.Action()[t], store.Mean()[t], store.LogStd()[t],        store.LogProb()[t],
+                           store.Value()[t],  torch::Tensor(), store.MemoryBefore(t + 1)};
+    const ActRequest request{.step = step + static_cast<uint64_t>(t), .memory = store.MemoryBefore(t)};
     for (int group = 0; group < fleet.Groups(); ++group) {
       if (t > 0) fleet.Receive(group, store, t, times);
       const double start = SteadySeconds();
-      ActOn(fleet, group, *policy, ObservationAt(store, t), {.step = step + static_cast<uint64_t>(t)}, result);
+      ActOn(fleet, group, *policy, ObservationAt(store, t), request, result);
       times.inference_s += SteadySeconds() - start;
       fleet.Step(group, result.action, static_cast<uint64_t>(version));
     }

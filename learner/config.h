@@ -35,6 +35,7 @@ enum class GradientDelay {
 struct PpoConfig {
   int horizon = 16;
   int epochs = 4;
+  int sequence = 16;
   int minibatch = 1024;
   int micro_batch = 512;
   double gamma = 0.99;
@@ -60,6 +61,9 @@ struct PpoConfig {
   void Fields(FieldVisitor& v) {
     v.Int("horizon", horizon, {.doc = "steps of every environment per iteration"}, {1, 4096});
     v.Int("epochs", epochs, {.doc = "passes over an iteration's samples"}, {1, 100});
+    v.Int("sequence", sequence,
+          {.doc = "a policy with memory: steps that gradients go back through; divides horizon and minibatch"},
+          {1, 4096});
     v.Int("minibatch", minibatch, {.doc = "samples per gradient step; divides horizon x environments"}, {1, 1 << 24});
     v.Int("micro_batch", micro_batch,
           {.doc = "samples per forward and backward pass; a minibatch's gradients are summed over as many as it takes"},
@@ -90,6 +94,8 @@ struct PpoConfig {
           {1, 1024});
   }
 
+  // L of a policy with or without memory: the samples of L steps are learned from together.
+  int SequenceOf(bool memory) const { return memory ? sequence : 1; }
   // What lr_scaling multiplies learning rates by.
   double LearningRateScale() const {
     const double batches = static_cast<double>(minibatch) / lr_base_minibatch;

@@ -80,10 +80,13 @@ class Round {
 
 // Plays until every environment that takes part has ended its episode, or an interrupt. Row 0 of the store holds the
 // first observations; no record is under way afterwards.
-void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, const ActRequest& request, Round& round) {
+void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, ActRequest request, Round& round) {
   CollectTimes times;
   ActResult act;
   act.action = store.Action()[0];
+  if (policy.MemorySize() > 0) {
+    request.memory = act.memory = at::zeros({fleet.Envs(), policy.MemorySize()}, torch::kFloat32);
+  }
   std::vector<bool> stepping(static_cast<size_t>(fleet.Groups()), false);  // whose record is under way
   const auto take = [&](int group) {
     if (!stepping[static_cast<size_t>(group)]) return;

@@ -52,6 +52,7 @@ void PrepareProcess(int threads) {
 
 struct Ppo::Samples {
   Observation observation;
+  torch::Tensor memory;                     // [T / L N, MemorySize()] before each sequence; undefined without memory
   torch::Tensor action, mean, log_std;      // [M, A]
   torch::Tensor log_prob, value;            // [M]
   torch::Tensor aux;                        // [M, aux] normalised; undefined without the head
@@ -65,6 +66,7 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
       policy_(policy),
       group_(group),
       envs_(envs),
+      sequence_(config.SequenceOf(policy.MemorySize() > 0)),
       seed_(seed),
       adam_(policy.Network().Parameters()),
       gradient_sum_(group, policy.Network().Parameters(), adam_.Gradients(), kBucketNumbers),
@@ -73,6 +75,11 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
   if (samples % config.minibatch != 0) {
     throw InputError("configuration", "ppo.minibatch", std::to_string(config.minibatch),
                      "a divisor of horizon x environments = " + std::to_string(samples));
+  }
+  if (config.horizon % sequence_ != 0 || config.minibatch % sequence_ != 0) {
+    throw InputError("configuration", "ppo.sequence", std::to_string(sequence_),
+                     "a divisor of ppo.horizon = " + std::to_string(config.horizon) +
+                         " and ppo.minibatch = " + std::to_string(config.minibatch));
   }
   if (delay != GradientDelay::kNone) delayed_.emplace(group, adam_, delay, kBucketNumbers);
   PrepareProcess(config.threads);
@@ -93,57 +100,88 @@ torch::Tensor Ppo::OwnPart(const torch::Tensor& all) const {
   return all.view({config_.horizon, -1}).narrow(1, int64_t{envs_} * group_.Rank(), envs_).contiguous().flatten();
 }
 
-// Which of all learners' samples are held here, numbered as they are here.
-std::vector<int64_t> Ppo::OwnRows(std::span<const int64_t> all) const {
+// Which of all learners' sequences are held here, numbered as they are here. Sequence k N + n is steps [k L, (k + 1) L)
+// of environment n.
+std::vector<int64_t> Ppo::OwnSequences(std::span<const int64_t> all) const {
   const int64_t everyone = int64_t{envs_} * group_.Size(), first = int64_t{envs_} * group_.Rank();
   std::vector<int64_t> own;
-  for (const int64_t sample : all) {
-    const int64_t env = sample % everyone - first;
-    if (env >= 0 && env < envs_) own.push_back(sample / everyone * envs_ + env);
+  for (const int64_t sequence : all) {
+    const int64_t env = sequence % everyone - first;
+    if (env >= 0 && env < envs_) own.push_back(sequence / everyone * envs_ + env);
   }
   return own;
 }
 
-void Ppo::TakeIntoNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                              const torch::Tensor& aux) {
-  const torch::Tensor own = policy_.NormalizerMoments(proprio, depth, state, aux);
+// The samples of these sequences, step after step: [L B] of samples that are numbered t N + n.
+std::vector<int64_t> Ppo::RowsOf(std::span<const int64_t> sequences, int64_t envs) const {
+  std::vector<int64_t> rows;
+  rows.reserve(sequences.size() * static_cast<size_t>(sequence_));
+  for (int64_t step = 0; step < sequence_; ++step) {
+    for (const int64_t sequence : sequences) {
+      rows.push_back((sequence / envs * sequence_ + step) * envs + sequence % envs);
+    }
+  }
+  return rows;
+}
+
+void Ppo::TakeIntoNormalizers(const NormalizerRows& rows) {
+  const torch::Tensor own = policy_.NormalizerMoments(rows);
   for (const torch::Tensor& moments : group_.Gather(own, "statistics of observations")) {
     policy_.MergeNormalizers(moments);
   }
 }
 
 void Ppo::Prime(const RolloutStore& store) {
-  const bool image = policy_.Network().UsesImage();
-  TakeIntoNormalizers(store.Step(kProprioTensor, 0), image ? store.Step(kDepthTensor, 0) : torch::Tensor(),
-                      store.Step(kStateTensor, 0),
-                      policy_.Network().HasAux() ? store.Step(kAuxTensor, 0) : torch::Tensor());
+  NormalizerRows rows{.proprio = store.Step(kProprioTensor, 0), .state = store.Step(kStateTensor, 0)};
+  if (policy_.Network().UsesImage()) rows.depth = store.Step(kDepthTensor, 0);
+  if (policy_.Network().HasAux()) rows.aux = store.Step(kAuxTensor, 0);
+  TakeIntoNormalizers(rows);
 }
 
-// Makes the current policy the one whose means, likelihoods and values the store holds. Returns by how much more likely
-// it would have taken each action than the one that did: log pi - log mu, [T, N]. Zero, to the bit, when it is the
-// same.
+// Makes the current policy the one whose means, likelihoods, values and memories the store holds. Returns by how much
+// more likely it would have taken each action than the one that did: log pi - log mu, [T, N]. Zero, to the bit, when it
+// is the same. The memory after the last step stays: the next rollout, which may be under way, began with it.
 torch::Tensor Ppo::Rejudge(RolloutStore& store) const {
-  const torch::Tensor behaviour = store.LogProb().clone();
+  const torch::Tensor behaviour = store.LogProb().clone(), none;
   for (int t = 0; t < store.Horizon(); ++t) {
-    policy_.Act(ObservationAt(store, t), {.taken = store.Action()[t]},
+    policy_.Act(ObservationAt(store, t), {.memory = store.MemoryBefore(t), .taken = store.Action()[t]},
                 {.mean = store.Mean()[t],
                  .log_std = store.LogStd()[t],
                  .log_prob = store.LogProb()[t],
-                 .value = store.Value()[t]});
+                 .value = store.Value()[t],
+                 .memory = t + 1 < store.Horizon() ? store.MemoryBefore(t + 1) : none});
   }
   return store.LogProb() - behaviour;
+}
+
+// Values of the last states of episodes that ran out of time, [T, N]; whatever elsewhere. A critic with memory has come
+// as far as the step before: it is followed there from the last memory that was kept.
+torch::Tensor Ppo::FinalValues(RolloutStore& store) const {
+  const torch::Tensor values = at::zeros({store.Horizon(), envs_}, torch::kFloat32);
+  torch::Tensor memory;
+  int reached = 0;  // `memory` is that before this step
+  for (int t = 0; t < store.Horizon(); ++t) {
+    if (!store.Step("done", t + 1).eq(static_cast<int>(DoneKind::kTimedOut)).any().item<bool>()) continue;
+    if (policy_.MemorySize() > 0) {
+      const int kept = t / sequence_ * sequence_;
+      if (!memory.defined() || reached < kept) {
+        memory = store.MemoryBefore(kept).clone();
+        reached = kept;
+      }
+      for (; reached <= t; ++reached) policy_.Values(ObservationAt(store, reached), memory, memory);
+    }
+    values.select(0, t).copy_(policy_.Values({.state = store.Step("final_state", t + 1)}, memory));
+  }
+  return values;
 }
 
 // `log_ratio` is that of Rejudge; undefined: the samples count as they are.
 void Ppo::EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, Samples& samples) const {
   const int horizon = store.Horizon();
-  store.Value().select(0, horizon).copy_(policy_.Values(store.Step(kStateTensor, horizon)));
+  store.Value().select(0, horizon).copy_(policy_.Values(ObservationAt(store, horizon), store.MemoryBefore(horizon)));
   const torch::Tensor done = store.AfterAction("done"), reward = store.AfterAction("reward");
-  torch::Tensor final_value = at::zeros({horizon, envs_}, torch::kFloat32);
-  for (int t = 0; config_.bootstrap_timeouts && t < horizon; ++t) {
-    const bool any = done.select(0, t).eq(static_cast<int>(DoneKind::kTimedOut)).any().item<bool>();
-    if (any) final_value.select(0, t).copy_(policy_.Values(store.Step("final_state", t + 1)));
-  }
+  const torch::Tensor final_value =
+      config_.bootstrap_timeouts ? FinalValues(store) : at::zeros({horizon, envs_}, torch::kFloat32);
   const ReturnInputs inputs = {horizon,
                                envs_,
                                Floats(reward),
@@ -175,6 +213,8 @@ Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
   Samples samples;
   samples.observation.proprio = rows(kProprioTensor);
   samples.observation.state = rows(kStateTensor);
+  samples.observation.done = rows("done");
+  if (policy_.MemorySize() > 0) samples.memory = Flat(store.Memory().narrow(0, 0, horizon / sequence_));
   if (policy_.Network().UsesImage()) samples.observation.depth = rows(kDepthTensor);
   if (policy_.Network().HasAux()) samples.aux = policy_.NormaliseAux(rows(kAuxTensor));
   samples.action = Flat(store.Action());
@@ -205,9 +245,12 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
   if (delayed_) metrics.grad_norm += delayed_->Flush(config_.max_grad_norm);
   RequireFinite(metrics.grad_norm, iteration, "last minibatch");
   Summarise(samples, metrics);
-  TakeIntoNormalizers(
-      samples.observation.proprio, samples.observation.depth, samples.observation.state,
-      policy_.Network().HasAux() ? store.Record(kAuxTensor).narrow(0, 0, store.Horizon()) : torch::Tensor());
+  NormalizerRows seen{.proprio = samples.observation.proprio,
+                      .depth = samples.observation.depth,
+                      .state = samples.observation.state,
+                      .value = samples.target};
+  if (policy_.Network().HasAux()) seen.aux = store.Record(kAuxTensor).narrow(0, 0, store.Horizon());
+  TakeIntoNormalizers(seen);
   metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return metrics;
 }
@@ -215,17 +258,15 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
 // Sums over gradient steps become means; what can be read off at the end is.
 void Ppo::Summarise(const Samples& samples, PpoMetrics& metrics) const {
   const double steps = static_cast<double>(samples.all_weight.numel() / config_.minibatch * config_.epochs);
-  const std::array<double*, 5> shared = {&metrics.policy_loss, &metrics.value_loss, &metrics.bounds_loss,
-                                         &metrics.aux_loss, &metrics.clip_fraction};
+  const std::array<double*, 7> shared = {&metrics.policy_loss, &metrics.value_loss,    &metrics.bounds_loss,
+                                         &metrics.aux_loss,    &metrics.clip_fraction, &metrics.entropy,
+                                         &metrics.action_std};
   const torch::Tensor sums = at::empty({static_cast<int64_t>(shared.size())}, torch::kFloat64);
   for (size_t i = 0; i < shared.size(); ++i) sums.data_ptr<double>()[i] = *shared[i];
   group_.SumUp(sums, "losses");
   for (size_t i = 0; i < shared.size(); ++i) *shared[i] = sums.data_ptr<double>()[i] / steps;
   metrics.grad_norm /= steps;
-  const torch::Tensor log_std = policy_.Network().LogStd().detach();
   const torch::Tensor target = Everyones(samples.target), value = Everyones(samples.value);
-  metrics.entropy = GaussianEntropy(log_std).item<double>();
-  metrics.action_std = log_std.exp().mean().item<double>();
   metrics.learning_rate = rate_.Value();
   metrics.return_mean = WeightedMean(target, samples.all_weight).item<double>();
   metrics.used_samples = samples.all_weight.sum().item<int64_t>();
@@ -239,7 +280,7 @@ void Ppo::RequireFinite(double grad_norm, int64_t iteration, const std::string& 
 }
 
 double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics) {
-  const MinibatchSampler sampler(seed_, samples.all_weight.numel(), config_.minibatch);
+  const MinibatchSampler sampler(seed_, samples.all_weight.numel() / sequence_, config_.minibatch / sequence_);
   const std::vector<int64_t> order = sampler.Permutation(iteration, epoch);
   double kl = 0;
   for (int64_t k = 0; k < sampler.Minibatches(); ++k) {
@@ -249,20 +290,22 @@ double Ppo::RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMe
   return group_.SumOf(kl, "divergence") / static_cast<double>(sampler.Minibatches());
 }
 
-// `all` are the minibatch's samples, whoever holds them. Returns this learner's share of the divergence.
+// `all` are the minibatch's sequences, whoever holds them. Returns this learner's share of the divergence.
 double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics) {
   const TraceSpan span("minibatch");
   double weight = 0;
-  for (const int64_t row : all) weight += samples.all_weight.data_ptr<float>()[row];
-  const std::vector<int64_t> own = OwnRows(all);
-  const std::span<const int64_t> rows = own;
+  for (const int64_t row : RowsOf(all, int64_t{envs_} * group_.Size())) {
+    weight += samples.all_weight.data_ptr<float>()[row];
+  }
+  const std::vector<int64_t> own = OwnSequences(all);
+  const std::span<const int64_t> sequences = own;
   if (delayed_) delayed_->BeforePasses();
   adam_.ZeroGradients();
   double kl = 0;
-  const size_t micro = static_cast<size_t>(config_.micro_batch);
-  for (size_t begin = 0; begin < rows.size(); begin += micro) {
-    if (!delayed_ && begin + micro >= rows.size()) gradient_sum_.ExpectLastPass();
-    kl += Accumulate(samples, rows.subspan(begin, std::min(micro, rows.size() - begin)), all.size(), weight, metrics);
+  const size_t micro = static_cast<size_t>(std::max(1, config_.micro_batch / sequence_));
+  for (size_t begin = 0; begin < sequences.size(); begin += micro) {
+    if (!delayed_ && begin + micro >= sequences.size()) gradient_sum_.ExpectLastPass();
+    kl += Accumulate(samples, sequences.subspan(begin, std::min(micro, sequences.size() - begin)), weight, metrics);
   }
   metrics.grad_norm += Step();
   return kl;
@@ -275,39 +318,44 @@ double Ppo::Step() {
   return adam_.Step(rate_.Value(), config_.max_grad_norm);
 }
 
-// Adds the share of `rows` in the gradient of a minibatch of `total` samples that weigh `weight` together. Returns
-// their share of the divergence, as seen before the minibatch's own step.
-double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,
-                       PpoMetrics& metrics) {
-  const torch::Tensor index =
-      at::from_blob(const_cast<int64_t*>(rows.data()), {static_cast<int64_t>(rows.size())}, torch::kInt64);
+// Adds the share of these sequences in the gradient of a minibatch whose samples weigh `weight` together. Returns their
+// share of the divergence, as seen before the minibatch's own step.
+double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> sequences, double weight, PpoMetrics& metrics) {
+  const auto index_of = [](std::span<const int64_t> numbers) {
+    return at::from_blob(const_cast<int64_t*>(numbers.data()), {static_cast<int64_t>(numbers.size())}, torch::kInt64);
+  };
+  const std::vector<int64_t> rows = RowsOf(sequences, envs_);
+  const torch::Tensor index = index_of(rows);
   const auto pick = [&](const torch::Tensor& x) { return x.index_select(0, index); };
   const torch::Tensor share = pick(samples.weight) / std::max(weight, 1.0);
   const auto mean = [&](const torch::Tensor& x) { return (x * share).sum(); };
-  const NetworkInput input = policy_.Gather(samples.observation, rows);
-  const torch::Tensor& log_std = policy_.Network().LogStd();
+  NetworkInput input = policy_.Gather(samples.observation, rows);
+  if (samples.memory.defined()) input.memory = samples.memory.index_select(0, index_of(sequences));
   const torch::Tensor old_log_prob = pick(samples.log_prob);
   const ActorOutput actor = policy_.Network().Actor(input);
-  const torch::Tensor value = policy_.Network().Critic(input.state);
-  const torch::Tensor log_prob = GaussianLogProb(actor.mean, log_std, pick(samples.action));
+  const torch::Tensor value = policy_.Network().Critic(input).value;
+  const torch::Tensor log_prob = GaussianLogProb(actor.mean, actor.log_std, pick(samples.action));
   const double value_clip = config_.clip_value ? config_.clip : 0.0;
 
-  torch::Tensor loss =
-      -config_.entropy_coef * static_cast<double>(rows.size()) / static_cast<double>(total) * GaussianEntropy(log_std);
+  torch::Tensor loss;
   const auto add = [&](const torch::Tensor& per_sample, double coefficient, double& metric) {
     const torch::Tensor term = mean(per_sample);
-    loss = loss + coefficient * term;
+    loss = loss.defined() ? loss + coefficient * term : coefficient * term;
     metric += term.item<double>();
   };
   add(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip), 1.0, metrics.policy_loss);
-  add(ValueLoss(value, pick(samples.value), pick(samples.target), value_clip), config_.value_coef, metrics.value_loss);
+  add(GaussianEntropy(actor.log_std), -config_.entropy_coef, metrics.entropy);
+  add(ValueLoss(value, policy_.NormaliseValue(pick(samples.value)), policy_.NormaliseValue(pick(samples.target)),
+                value_clip),
+      config_.value_coef, metrics.value_loss);
   add(BoundsLoss(actor.mean, kActionLimit), config_.bounds_coef, metrics.bounds_loss);
   if (samples.aux.defined()) add(AuxLoss(actor.aux, pick(samples.aux)), config_.aux_coef, metrics.aux_loss);
   loss.backward();
 
   const torch::NoGradGuard no_grad;
   metrics.clip_fraction += mean(OutsideClip(log_prob, old_log_prob, config_.clip)).item<double>();
-  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, log_std)).item<double>();
+  metrics.action_std += mean(actor.log_std.exp().mean(-1)).item<double>();
+  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, actor.log_std)).item<double>();
 }
 
 std::vector<NamedTensor> Ppo::State() const {

@@ -11,6 +11,9 @@
 // standardises samples is computed from everybody's. So results are a single learner's up to the order of summation,
 // and all learners' parameters have the same bits. Sets LibTorch's thread count and its deterministic mode for the
 // process. One thread.
+//
+// A policy with memory learns from sequences of L = ppo.sequence steps (truncated back-propagation through time): each
+// begins with the memory that acting left there, and forgets where an episode ended. A minibatch is of whole sequences.
 #pragma once
 
 #include <cstdint>
@@ -66,23 +69,24 @@ class Ppo {
   Samples Prepare(RolloutStore& store) const;
   torch::Tensor Rejudge(RolloutStore& store) const;
   void EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, Samples& samples) const;
+  torch::Tensor FinalValues(RolloutStore& store) const;
   torch::Tensor Everyones(const torch::Tensor& own) const;
   torch::Tensor OwnPart(const torch::Tensor& all) const;
-  std::vector<int64_t> OwnRows(std::span<const int64_t> all) const;
-  void TakeIntoNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                           const torch::Tensor& aux);
+  std::vector<int64_t> OwnSequences(std::span<const int64_t> all) const;
+  std::vector<int64_t> RowsOf(std::span<const int64_t> sequences, int64_t envs) const;
+  void TakeIntoNormalizers(const NormalizerRows& rows);
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
-  double TrainMinibatch(const Samples& samples, std::span<const int64_t> rows, PpoMetrics& metrics);
+  double TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics);
   double Step();
-  double Accumulate(const Samples& samples, std::span<const int64_t> rows, size_t total, double weight,
-                    PpoMetrics& metrics);
+  double Accumulate(const Samples& samples, std::span<const int64_t> sequences, double weight, PpoMetrics& metrics);
 
   PpoConfig config_;
   Policy& policy_;
   const LearnerGroup& group_;
   int envs_;
+  int sequence_;  // L: steps that are learned from together, and through which gradients go back; 1 without memory
   uint64_t seed_;
   Adam adam_;
   GradientSum gradient_sum_;

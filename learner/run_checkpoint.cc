@@ -8,6 +8,7 @@ namespace gripstream {
 namespace {
 
 constexpr char kEnvState[] = "env_state";
+constexpr char kEnvMemory[] = "env_memory";
 constexpr int64_t kMostIterations = 1 << 30;  // of train.iterations
 constexpr double kPerMillion = 1e6;           // counters are whole numbers: fractions are kept in millionths
 
@@ -22,14 +23,25 @@ std::vector<NamedTensor> Matching(const Checkpoint& checkpoint, const std::strin
   return found;
 }
 
+// [all, ...]; refuses another number of environments.
+torch::Tensor EnvRows(const Checkpoint& checkpoint, const std::string& path, const std::string& name, int all) {
+  const torch::Tensor rows = checkpoint.Tensor(name, path);
+  if (rows.dim() != 2 || rows.size(0) != all) {
+    throw InputError(path, name, rows.dim() ? std::to_string(rows.size(0)) + " environments" : "nothing",
+                     "sim.processes x sim.envs = " + std::to_string(all) + " environments, as the run was saved");
+  }
+  return rows;
+}
+
 }  // namespace
 
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const torch::Tensor& env_states) {
+                          const Ppo& ppo, const EnvTensors& envs) {
   Checkpoint checkpoint;
   checkpoint.tensors = policy.State();
   for (NamedTensor& tensor : ppo.State()) checkpoint.tensors.push_back(std::move(tensor));
-  checkpoint.tensors.push_back({kEnvState, env_states});
+  checkpoint.tensors.push_back({kEnvState, envs.state});
+  if (envs.memory.defined()) checkpoint.tensors.push_back({kEnvMemory, envs.memory});
   checkpoint.counters = {{"iteration", counters.iteration},
                          {"env_steps", counters.env_steps},
                          {"wall_microseconds", ToMillionths(counters.wall_s)},
@@ -81,14 +93,19 @@ void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Poli
 
 std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first,
                                    int envs) {
-  const torch::Tensor states = checkpoint.Tensor(kEnvState, path);
-  if (states.dim() != 2 || states.size(0) != all) {
-    throw InputError(path, kEnvState, states.dim() ? std::to_string(states.size(0)) + " environments" : "nothing",
-                     "sim.processes x sim.envs = " + std::to_string(all) + " environments, as the run was saved");
-  }
-  const torch::Tensor own = states.narrow(0, first, envs).contiguous();
+  const torch::Tensor own = EnvRows(checkpoint, path, kEnvState, all).narrow(0, first, envs).contiguous();
   const auto* bytes = reinterpret_cast<const std::byte*>(own.const_data_ptr<uint8_t>());
   return {bytes, bytes + own.numel()};
+}
+
+torch::Tensor MemoriesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs,
+                         int64_t size) {
+  const torch::Tensor rows = EnvRows(checkpoint, path, kEnvMemory, all);
+  if (rows.size(1) != size) {
+    throw InputError(path, kEnvMemory, std::to_string(rows.size(1)) + " numbers an environment",
+                     std::to_string(size) + ", as the policy's memory has");
+  }
+  return rows.narrow(0, first, envs).contiguous();
 }
 
 }  // namespace gripstream

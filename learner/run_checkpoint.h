@@ -1,6 +1,7 @@
 // What a training run puts into its checkpoints beyond the file format: which state is whose.
 //
 //   policy.*, normalizer.*: Policy      optimiser.*: Ppo      env_state: every simulator's environments
+//   env_memory: what the policy remembers in each of them
 //
 // Throws InputError when a checkpoint does not fit the run. One thread.
 #pragma once
@@ -29,9 +30,13 @@ struct RunCounters {
   EvaluationResult at_start;  // of the untrained policy; no episodes: not evaluated
 };
 
-// `env_states` [N, bytes of one environment] are of all learners.
+// Of all learners' environments.
+struct EnvTensors {
+  torch::Tensor state{};   // [N, bytes of one environment]
+  torch::Tensor memory{};  // [N, MemorySize()]; undefined for a policy without memory
+};
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const torch::Tensor& env_states);
+                          const Ppo& ppo, const EnvTensors& envs);
 
 // Parameters and normalisers; refuses a checkpoint of another network by name.
 void RestorePolicy(const Checkpoint& checkpoint, const std::string& path, Policy& policy);
@@ -41,5 +46,9 @@ RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path);
 // Of environments [first, first + envs) of `all`; refuses another number of all. Splits over simulators and learners do
 // not matter.
 std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs);
+
+// The policy's memory of the same environments, [envs, size].
+torch::Tensor MemoriesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs,
+                         int64_t size);
 
 }  // namespace gripstream

@@ -31,6 +31,13 @@ Metrics AsMetrics(const PpoMetrics& update) {
           {"ppo/used_samples", static_cast<double>(update.used_samples)}};
 }
 
+// The policy's memory after the rollout, without what it knew of episodes that have ended; undefined without memory.
+torch::Tensor MemoryAfter(const RolloutStore& store) {
+  const torch::Tensor memory = store.MemoryBefore(store.Horizon());
+  if (!memory.defined()) return {};
+  return memory * store.Step("done", store.Horizon()).eq(0).unsqueeze(1);
+}
+
 template <class T>
 void Append(std::vector<T>& to, const std::vector<T>& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -56,7 +63,8 @@ void TrainingRun::MakeSource() {
   const TurnOptions& turns = options_.turns;
   std::vector<RolloutStore> stores;
   for (int i = 0; i <= turns.max_staleness; ++i) {
-    stores.emplace_back(options_.specs, options_.ppo.horizon, fleet_.Envs(), options_.action_size);
+    stores.emplace_back(options_.specs, options_.ppo.horizon, fleet_.Envs(), options_.action_size,
+                        MemoryShape{policy_.MemorySize(), options_.ppo.SequenceOf(policy_.MemorySize() > 0)});
   }
   LogInfo("rollout stores: ", stores.size(), " of ", stores.front().Bytes(), " bytes for ", options_.ppo.horizon,
           " steps of ", fleet_.Envs(), " environments");
@@ -174,6 +182,7 @@ bool TrainingRun::Iterate() {
   episodes_.TakeRollout(*rollout->store, group_);
   results_.faults += episodes_.Faults();
   const PpoMetrics update = ppo_.Update(*rollout->store, iteration_);
+  memory_ = MemoryAfter(*rollout->store);
   source_->Learned();
   ++iteration_;
   times.update_s = update.seconds;
@@ -240,19 +249,14 @@ void TrainingRun::RequireSameParameters() const {
   }
 }
 
-void TrainingRun::SaveCheckpoint() {
-  const TraceSpan span("checkpoint");
-  RequireSameParameters();
-  const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
-  if (best) best_success_ = episodes_.SuccessRate();
+Checkpoint TrainingRun::GatherCheckpoint() {
   std::vector<std::byte> own = fleet_.SaveStates();
   const std::vector<torch::Tensor> states = group_.GatherToLeader(
       at::from_blob(own.data(), {fleet_.Envs(), static_cast<int64_t>(own.size()) / fleet_.Envs()}, torch::kUInt8),
       "states of environments");
-  if (!group_.Leads()) {
-    saved_iteration_ = iteration_;
-    return;
-  }
+  std::vector<torch::Tensor> memories;
+  if (memory_.defined()) memories = group_.GatherToLeader(memory_, "memories");
+  if (!group_.Leads()) return {};
   const RunCounters counters{.iteration = iteration_,
                              .env_steps = EnvSteps(),
                              .wall_s = WallSeconds(),
@@ -260,7 +264,21 @@ void TrainingRun::SaveCheckpoint() {
                              .curriculum_level = gate_.Level(),
                              .curriculum_steps = gate_.StepsSinceChange(),
                              .at_start = results_.at_start};
-  const Checkpoint checkpoint = MakeCheckpoint(options_, counters, policy_, ppo_, at::cat(states));
+  EnvTensors envs{.state = at::cat(states)};
+  if (memory_.defined()) envs.memory = at::cat(memories);
+  return MakeCheckpoint(options_, counters, policy_, ppo_, envs);
+}
+
+void TrainingRun::SaveCheckpoint() {
+  const TraceSpan span("checkpoint");
+  RequireSameParameters();
+  const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
+  if (best) best_success_ = episodes_.SuccessRate();
+  const Checkpoint checkpoint = GatherCheckpoint();
+  if (!group_.Leads()) {
+    saved_iteration_ = iteration_;
+    return;
+  }
   try {
     const std::string path = checkpoints_.Save(checkpoint, iteration_);
     if (best) checkpoints_.MarkBest(path);
@@ -284,7 +302,11 @@ void TrainingRun::Resume() {
   CollectTimes ignored;
   fleet_.LoadStates(EnvStatesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs()),
                     static_cast<uint64_t>(iteration_));
-  fleet_.ReceiveAll(source_->First(iteration_), 0, ignored);
+  RolloutStore& store = source_->First(iteration_);
+  fleet_.ReceiveAll(store, 0, ignored);
+  if (policy_.MemorySize() == 0) return;
+  memory_ = MemoriesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs(), policy_.MemorySize());
+  store.MemoryBefore(0).copy_(memory_);
 }
 
 }  // namespace gripstream

@@ -46,6 +46,7 @@ class TrainingRun {
   Metrics CurriculumMetrics() const;
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
+  Checkpoint GatherCheckpoint();  // on the leader; the others get an empty one
   void FinishResults();
   void WriteOutcome();
   // All learners stop at the same point, whoever was interrupted.
@@ -69,6 +70,7 @@ class TrainingRun {
   CheckpointFolder checkpoints_;
   EvaluationPlan evaluation_;
   RunResults results_;
+  torch::Tensor memory_;         // the policy's, after the last rollout [N, M]; undefined without memory
   int64_t iteration_ = 0;        // completed
   int64_t first_iteration_ = 0;  // of this process
   int64_t saved_iteration_ = -1;

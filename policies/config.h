@@ -16,18 +16,24 @@ inline const std::vector<std::string>& PolicyNames() {
   return names;
 }
 
-// Convolutions without padding, each followed by ReLU; flattened (where things are in the image survives) and
-// projected to `features`.
+// Convolutions without padding, each followed by ReLU and, where wanted, layer normalisation over channels and pixels;
+// flattened (where things are in the image survives) or averaged over the pixels, and projected to `features`.
 struct EncoderConfig {
   std::vector<int> channels = {16, 32};
   std::vector<int> kernels = {8, 3};
   std::vector<int> strides = {4, 2};
+  std::string norm = "none";
+  std::string pool = "none";
   int features = 128;
 
   void Fields(FieldVisitor& v) {
     v.Ints("channels", channels, 0, {.doc = "filters of each convolution"}, {1, 1024});
     v.Ints("kernels", kernels, 0, {.doc = "kernel size of each convolution", .unit = "px"}, {1, 15});
     v.Ints("strides", strides, 0, {.doc = "stride of each convolution", .unit = "px"}, {1, 8});
+    v.Choice("norm", norm, {"none", "layer"},
+             {.doc = "normalisation after each convolution, over channels and pixels"});
+    v.Choice("pool", pool, {"none", "average"},
+             {.doc = "none: the projection sees every pixel of the last convolution; average: each channel's mean"});
     v.Int("features", features, {.doc = "length of the image's feature vector"}, {1, 4096});
   }
 };
@@ -61,6 +67,25 @@ struct AuxConfig {
   }
 };
 
+// One recurrent layer beside an MLP (paper facts 3.1: the actor's before it, the critic's after it).
+struct RecurrentConfig {
+  std::string kind = "none";
+  int units = 512;
+  std::string place = "before_mlp";
+  bool layer_norm = true;
+  bool concat_input = true;
+
+  bool Exists() const { return kind != "none"; }
+  void Fields(FieldVisitor& v) {
+    v.Choice("kind", kind, {"none", "lstm", "gru"}, {.doc = "recurrent layer; none: the network has no memory"});
+    v.Int("units", units, {.doc = "size of the hidden state"}, {1, 8192});
+    v.Choice("place", place, {"before_mlp", "after_mlp"}, {.doc = "whether it reads the inputs or the hidden layers"});
+    v.Bool("layer_norm", layer_norm, {.doc = "normalise what it puts out"});
+    v.Bool("concat_input", concat_input,
+           {.doc = "before_mlp: the MLP sees the inputs, too; after_mlp: the layer sees the inputs, too"});
+  }
+};
+
 struct PolicyConfig {
   std::string name = "depth_cnn";
   EncoderConfig encoder{};
@@ -68,11 +93,16 @@ struct PolicyConfig {
   AuxConfig aux{};
   std::vector<int> actor_hidden = {128, 64};
   std::vector<int> critic_hidden = {128, 128};
+  RecurrentConfig actor_rnn{};
+  RecurrentConfig critic_rnn{.place = "after_mlp"};
   std::string activation = "elu";
+  std::string std = "parameter";
   double init_std = 0.3;
   double observation_clip = 5.0;
+  bool normalise_values = false;
   int inference_chunk = 128;
 
+  bool IsRecurrent() const { return actor_rnn.Exists() || critic_rnn.Exists(); }
   void Fields(FieldVisitor& v) {
     v.Choice("name", name, PolicyNames(), {.doc = "which networks"});
     v.Group("encoder", encoder, "image encoder");
@@ -80,10 +110,16 @@ struct PolicyConfig {
     v.Group("aux", aux, "auxiliary object-position head");
     v.Ints("actor_hidden", actor_hidden, 0, {.doc = "hidden layers of the actor"}, {1, 8192});
     v.Ints("critic_hidden", critic_hidden, 0, {.doc = "hidden layers of the critic"}, {1, 8192});
+    v.Group("actor_rnn", actor_rnn, "the actor's memory");
+    v.Group("critic_rnn", critic_rnn, "the critic's memory");
     v.Choice("activation", activation, {"elu", "relu", "tanh"}, {.doc = "activation of the hidden layers"});
+    v.Choice("std", std, {"parameter", "network"},
+             {.doc = "the actions' standard deviation: the same everywhere, or a second output of the actor"});
     v.Float("init_std", init_std, {.doc = "standard deviation of the actions at the start"}, {1e-3, 10.0});
     v.Float("observation_clip", observation_clip, {.doc = "normalised observations are clipped to +- this"},
             {1.0, 1000.0});
+    v.Bool("normalise_values", normalise_values,
+           {.doc = "the critic learns returns in running deviations from their mean"});
     v.Int("inference_chunk", inference_chunk,
           {.doc = "environments per inference batch; fixed, so that grouping environments changes no bit"}, {1, 65536});
   }

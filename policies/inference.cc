@@ -9,16 +9,31 @@
 namespace gripstream {
 namespace {
 
-constexpr double kAuxClip = 10.0;  // deviations; a target is clipped only when something is wrong with it
+constexpr double kTargetClip = 10.0;  // deviations; a target is clipped only when something is wrong with it
 
 void Write(const torch::Tensor& to, const torch::Tensor& value, int64_t begin, int64_t count) {
   if (to.defined()) to.narrow(0, begin, count).copy_(value);
+}
+
+// The actor's numbers, then the critic's; without a critic's turn its part stays as it was.
+void WriteMemory(const torch::Tensor& to, const torch::Tensor& actor, const torch::Tensor& critic, int64_t begin,
+                 int64_t count) {
+  if (!to.defined()) return;
+  const torch::Tensor rows = to.narrow(0, begin, count);
+  const int64_t actors = actor.defined() ? actor.size(1) : 0;
+  if (actor.defined()) rows.narrow(1, 0, actors).copy_(actor);
+  if (critic.defined()) rows.narrow(1, actors, critic.size(1)).copy_(critic);
 }
 
 const uint16_t* DepthData(const torch::Tensor& depth) {
   GS_CHECK(depth.defined() && depth.is_contiguous() && depth.scalar_type() == torch::kUInt16,
            "depth must be contiguous uint16");
   return static_cast<const uint16_t*>(depth.data_ptr());
+}
+
+// 1 where memory goes on, 0 where an episode ended: [n] -> [n, 1].
+torch::Tensor KeepOf(const torch::Tensor& done) {
+  return done.eq(0).to(torch::kFloat32).unsqueeze(1);
 }
 
 // A policy without image still owns an image normaliser, of no pixels.
@@ -38,7 +53,8 @@ Policy::Policy(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t 
       network_(config, shapes, seed),
       proprio_(shapes.proprio, config.observation_clip),
       state_(shapes.state, config.observation_clip),
-      aux_(shapes.aux, kAuxClip),
+      aux_(shapes.aux, kTargetClip),
+      value_(config.normalise_values ? 1 : 0, kTargetClip),
       image_(config.image, ImageShapes(config, shapes), config.observation_clip) {}
 
 torch::Tensor Policy::Noise(uint32_t first_env, uint64_t step, int64_t count) const {
@@ -54,26 +70,35 @@ torch::Tensor Policy::Noise(uint32_t first_env, uint64_t step, int64_t count) co
 
 void Policy::ActChunk(const Observation& observation, const ActRequest& request, const ActResult& result, int64_t begin,
                       int64_t count) const {
+  const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
   NetworkInput input;
-  input.proprio = proprio_.Normalise(observation.proprio.narrow(0, begin, count));
-  if (observation.state.defined()) input.state = state_.Normalise(observation.state.narrow(0, begin, count));
+  input.proprio = proprio_.Normalise(part(observation.proprio));
+  if (observation.state.defined()) input.state = state_.Normalise(part(observation.state));
   if (network_.UsesImage()) {
     input.image = request.blank_image ? image_.Blank(count) : image_.Range(DepthData(observation.depth), begin, count);
   }
+  input.memory = part(request.memory);
+  if (MemorySize() > 0 && observation.done.defined()) input.keep = KeepOf(part(observation.done));
   const ActorOutput actor = network_.Actor(input);
-  const torch::Tensor log_std = network_.LogStd().detach().expand_as(actor.mean);
   torch::Tensor action = actor.mean;
   if (request.taken.defined()) {
-    action = request.taken.narrow(0, begin, count);
+    action = part(request.taken);
   } else if (request.sample) {
-    action = actor.mean + log_std.exp() * Noise(request.first_env + static_cast<uint32_t>(begin), request.step, count);
+    action =
+        actor.mean + actor.log_std.exp() * Noise(request.first_env + static_cast<uint32_t>(begin), request.step, count);
   }
   Write(result.action, action, begin, count);
   Write(result.mean, actor.mean, begin, count);
-  Write(result.log_std, log_std, begin, count);
-  if (result.log_prob.defined()) Write(result.log_prob, GaussianLogProb(actor.mean, log_std, action), begin, count);
-  if (result.value.defined()) Write(result.value, network_.Critic(input.state), begin, count);
+  Write(result.log_std, actor.log_std, begin, count);
+  if (result.log_prob.defined())
+    Write(result.log_prob, GaussianLogProb(actor.mean, actor.log_std, action), begin, count);
   if (result.aux.defined() && network_.HasAux()) Write(result.aux, aux_.Denormalise(actor.aux), begin, count);
+  CriticOutput critic;
+  if (result.value.defined()) {
+    critic = network_.Critic(input);
+    Write(result.value, ValueIn(critic.value), begin, count);
+  }
+  WriteMemory(result.memory, actor.memory, critic.memory, begin, count);
 }
 
 void Policy::Act(const Observation& observation, const ActRequest& request, const ActResult& result) const {
@@ -87,15 +112,33 @@ void Policy::Act(const Observation& observation, const ActRequest& request, cons
   }
 }
 
-torch::Tensor Policy::Values(const torch::Tensor& state) const {
+torch::Tensor Policy::Values(const Observation& observation, const torch::Tensor& memory,
+                             const torch::Tensor& memory_after) const {
   const torch::NoGradGuard no_grad;
-  const int64_t total = state.size(0), chunk = config_.inference_chunk;
+  const int64_t total = observation.state.size(0), chunk = config_.inference_chunk;
   torch::Tensor values = at::empty({total}, torch::kFloat32);
   for (int64_t begin = 0; begin < total; begin += chunk) {
     const int64_t count = std::min(chunk, total - begin);
-    Write(values, network_.Critic(state_.Normalise(state.narrow(0, begin, count))), begin, count);
+    NetworkInput input;
+    input.state = state_.Normalise(observation.state.narrow(0, begin, count));
+    if (memory.defined()) input.memory = memory.narrow(0, begin, count);
+    if (observation.done.defined()) input.keep = KeepOf(observation.done.narrow(0, begin, count));
+    const CriticOutput critic = network_.Critic(input);
+    Write(values, ValueIn(critic.value), begin, count);
+    if (memory_after.defined() && critic.memory.defined()) {
+      Write(memory_after.narrow(1, network_.ActorMemorySize(), critic.memory.size(1)), critic.memory, begin, count);
+    }
   }
   return values;
+}
+
+// The critic's output in the rewards' own units.
+torch::Tensor Policy::ValueIn(const torch::Tensor& critic) const {
+  return config_.normalise_values ? value_.Denormalise(critic.unsqueeze(-1)).squeeze(-1) : critic;
+}
+
+torch::Tensor Policy::NormaliseValue(const torch::Tensor& value) const {
+  return config_.normalise_values ? value_.Normalise(value.unsqueeze(-1)).squeeze(-1) : value;
 }
 
 NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t> rows) const {
@@ -105,14 +148,18 @@ NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t>
   input.proprio = proprio_.Normalise(samples.proprio.index_select(0, index));
   input.state = state_.Normalise(samples.state.index_select(0, index));
   if (network_.UsesImage()) input.image = image_.Gather(DepthData(samples.depth), rows);
+  if (MemorySize() > 0) input.keep = KeepOf(samples.done.index_select(0, index));
   return input;
 }
 
-torch::Tensor Policy::NormalizerMoments(const torch::Tensor& proprio, const torch::Tensor& depth,
-                                        const torch::Tensor& state, const torch::Tensor& aux) const {
-  std::vector<torch::Tensor> parts = {proprio_.Moments(proprio), state_.Moments(state)};
-  if (network_.UsesImage()) parts.push_back(image_.Moments(depth));
-  if (network_.HasAux()) parts.push_back(aux_.Moments(aux));
+torch::Tensor Policy::NormalizerMoments(const NormalizerRows& rows) const {
+  std::vector<torch::Tensor> parts = {proprio_.Moments(rows.proprio), state_.Moments(rows.state)};
+  if (network_.UsesImage()) parts.push_back(image_.Moments(rows.depth));
+  if (network_.HasAux()) parts.push_back(aux_.Moments(rows.aux));
+  if (config_.normalise_values) {
+    const torch::Tensor value = rows.value.defined() ? rows.value : at::empty({0}, torch::kFloat32);
+    parts.push_back(value_.Moments(value.unsqueeze(-1)));
+  }
   return at::cat(parts);
 }
 
@@ -126,6 +173,10 @@ void Policy::MergeNormalizers(const torch::Tensor& moments) {
   state_.Merge(next(state_.State().numel()));
   if (network_.UsesImage()) image_.Merge(next(image_.State().numel()));
   if (network_.HasAux()) aux_.Merge(next(aux_.State().numel()));
+  if (!config_.normalise_values) return;
+  const Normalizer before = value_;
+  value_.Merge(next(value_.State().numel()));
+  network_.RescaleValues(before.Mean()[0], before.Deviation()[0], value_.Mean()[0], value_.Deviation()[0]);
 }
 
 Policy Policy::Clone() const {
@@ -143,6 +194,7 @@ std::vector<NamedTensor> Policy::State() const {
   state.push_back({"normalizer.state", state_.State()});
   state.push_back({"normalizer.aux", aux_.State()});
   state.push_back({"normalizer.image", image_.State()});
+  if (config_.normalise_values) state.push_back({"normalizer.value", value_.State()});
   return state;
 }
 
@@ -162,6 +214,7 @@ void Policy::SetState(const std::vector<NamedTensor>& state) {
   state_.SetState(find("normalizer.state"));
   aux_.SetState(find("normalizer.aux"));
   image_.SetState(find("normalizer.image"));
+  if (config_.normalise_values) value_.SetState(find("normalizer.value"));
 }
 
 }  // namespace gripstream

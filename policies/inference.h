@@ -26,6 +26,8 @@ struct Observation {
   torch::Tensor proprio{};  // [n, P] float32
   torch::Tensor depth{};    // [n, H, W] uint16; undefined for a policy without image
   torch::Tensor state{};    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
+  torch::Tensor done{};  // [n] uint8: not 0 where an episode ended before this observation, so that memory begins anew;
+                         // undefined: nowhere
 };
 
 struct ActRequest {
@@ -33,6 +35,7 @@ struct ActRequest {
   uint64_t step = 0;         // policy steps since the start of the run: keys the noise
   bool sample = true;        // otherwise the mean is the action
   bool blank_image = false;  // see nothing: the probe for policies that do not look
+  torch::Tensor memory{};    // [n, MemorySize()] before this observation; needed by a policy with memory
   torch::Tensor taken{};     // [n, A]: say of these actions, taken before, how likely they are, instead of choosing any
 };
 
@@ -44,6 +47,14 @@ struct ActResult {
   torch::Tensor log_prob{};  // [n]
   torch::Tensor value{};     // [n]
   torch::Tensor aux{};       // [n, aux] in the target's own units
+  torch::Tensor memory{};    // [n, MemorySize()] after it; may be the request's
+};
+
+// What the running statistics are taken of, [..., features] each; value and aux may be undefined.
+struct NormalizerRows {
+  torch::Tensor proprio{}, depth{}, state{};
+  torch::Tensor aux{};    // needed where there is a head
+  torch::Tensor value{};  // value targets, [...]
 };
 
 class Policy {
@@ -52,21 +63,24 @@ class Policy {
   Policy(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
 
   void Act(const Observation& observation, const ActRequest& request, const ActResult& result) const;
-  // V(state) without gradients, in whole chunks: state [n, S] -> [n].
-  torch::Tensor Values(const torch::Tensor& state) const;
+  // V without gradients, in whole chunks: observation.state [n, S] -> [n]. `memory` as in ActRequest; where
+  // `memory_after` is given, the critic's part of what comes of it is written there.
+  torch::Tensor Values(const Observation& observation, const torch::Tensor& memory = {},
+                       const torch::Tensor& memory_after = {}) const;
+  // Numbers that the policy carries from one step of an environment to the next: 0 without memory.
+  int64_t MemorySize() const { return network_.MemorySize(); }
 
-  // Network inputs for samples rows[i] of observations that lie one after another.
+  // Network inputs for samples rows[i] of observations that lie one after another; memory is the caller's to add.
   NetworkInput Gather(const Observation& samples, std::span<const int64_t> rows) const;
   torch::Tensor NormaliseAux(const torch::Tensor& target) const { return aux_.Normalise(target); }
-  // What observations [..., features] add to the running statistics, as one float64 vector; aux undefined where there
-  // is none. Merging everybody's vectors in the same order gives several learners the same statistics.
-  torch::Tensor NormalizerMoments(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                                  const torch::Tensor& aux) const;
+  // Values as the critic puts them out.
+  torch::Tensor NormaliseValue(const torch::Tensor& value) const;
+  // What these rows add to the running statistics, as one float64 vector. Merging everybody's vectors in the same order
+  // gives several learners the same statistics. Merging leaves what the critic says of a state as it is, in its own
+  // units: its last layer is rescaled (van Hasselt et al. 2016, PopArt).
+  torch::Tensor NormalizerMoments(const NormalizerRows& rows) const;
   void MergeNormalizers(const torch::Tensor& moments);
-  void UpdateNormalizers(const torch::Tensor& proprio, const torch::Tensor& depth, const torch::Tensor& state,
-                         const torch::Tensor& aux) {
-    MergeNormalizers(NormalizerMoments(proprio, depth, state, aux));
-  }
+  void UpdateNormalizers(const NormalizerRows& rows) { MergeNormalizers(NormalizerMoments(rows)); }
   double NormalizerCount() const { return state_.Count(); }
 
   ActorCritic& Network() { return network_; }
@@ -83,13 +97,14 @@ class Policy {
  private:
   void ActChunk(const Observation& observation, const ActRequest& request, const ActResult& result, int64_t begin,
                 int64_t count) const;
+  torch::Tensor ValueIn(const torch::Tensor& critic) const;
   torch::Tensor Noise(uint32_t first_env, uint64_t step, int64_t count) const;  // [count, A]
 
   PolicyConfig config_;
   PolicyShapes shapes_;
   uint64_t seed_;
   ActorCritic network_;
-  Normalizer proprio_, state_, aux_;
+  Normalizer proprio_, state_, aux_, value_;
   ImageNormalizer image_;
 };
 

@@ -8,45 +8,64 @@
 namespace gripstream {
 namespace {
 
-constexpr double kHiddenGain = 1.4142135623730951;
-constexpr double kActionGain = 0.01;  // the first actions are near 0, whatever is observed
+constexpr double kActionGain = 0.01;                      // the first actions are near 0, whatever is observed
+constexpr double kLeastLogStd = -5.0, kMostLogStd = 2.0;  // of deviations that the network puts out
 
-torch::Tensor Activate(const torch::Tensor& x, const std::string& name) {
-  if (name == "relu") return at::relu(x);
-  if (name == "tanh") return at::tanh(x);
-  return at::elu(x);
+// What one network needs to be built.
+struct TowerPlan {
+  std::string name;
+  const std::vector<int>& hidden;
+  const RecurrentConfig& memory;
+  const std::string& activation;
+};
+
+// Adds the memory where it comes first. Returns how many numbers the hidden layers see.
+int64_t BeginTower(const LayerBuilder& build, const TowerPlan& plan, int64_t inputs, Tower& tower) {
+  tower.memory_first = plan.memory.place == "before_mlp";
+  tower.concat_input = plan.memory.concat_input;
+  if (!plan.memory.Exists() || !tower.memory_first) return inputs;
+  tower.memory = build.Memory(plan.name + ".memory", inputs, plan.memory);
+  return tower.memory.Units() + (tower.concat_input ? inputs : 0);
 }
 
-// Declares parameters; every tensor draws from a stream of its own, named after it.
-struct Builder {
-  ParameterSet& parameters;
-  uint64_t seed;
+void FinishTower(const LayerBuilder& build, const TowerPlan& plan, int64_t inputs, int64_t outputs, double gain,
+                 Tower& tower) {
+  tower.hidden = build.Hidden(plan.name, inputs, plan.hidden, plan.activation);
+  int64_t width = plan.hidden.empty() ? inputs : plan.hidden.back();
+  if (plan.memory.Exists() && !tower.memory_first) {
+    width += tower.concat_input ? inputs : 0;
+    tower.memory = build.Memory(plan.name + ".memory", width, plan.memory);
+    width = tower.memory.Units();
+  }
+  tower.output = build.Linear(plan.name + "." + std::to_string(plan.hidden.size()), width, outputs, gain);
+}
 
-  Rng Stream(const std::string& name) const { return RandomStream(seed, "initialise." + name).At(0, 0); }
-  torch::Tensor Weight(const std::string& name, at::IntArrayRef shape, double gain) const {
-    const int64_t rows = shape[0];
-    const int64_t columns = c10::multiply_integers(shape) / rows;
-    return parameters.Add(name, OrthogonalMatrix(Stream(name), rows, columns, gain).view(shape));
+// Runs x through the tower's memory, beside which it is kept where wanted.
+torch::Tensor Remember(const Tower& tower, const torch::Tensor& x, const torch::Tensor& beside,
+                       const NetworkInput& input, int64_t memory_begin, torch::Tensor& memory) {
+  Recurrent::Output output =
+      tower.memory.Forward(x, input.memory.narrow(1, memory_begin, tower.memory.MemorySize()), input.keep);
+  memory = std::move(output.memory);
+  return beside.defined() ? at::cat({output.features, beside}, 1) : output.features;
+}
+
+// The memory that comes first; x itself without one.
+torch::Tensor RememberFirst(const Tower& tower, const torch::Tensor& x, const NetworkInput& input, int64_t memory_begin,
+                            torch::Tensor& memory) {
+  if (!tower.memory.Exists() || !tower.memory_first) return x;
+  return Remember(tower, x, tower.concat_input ? x : torch::Tensor(), input, memory_begin, memory);
+}
+
+// Hidden layers, the memory that comes after them, and the output.
+torch::Tensor Conclude(const Tower& tower, const torch::Tensor& x, const NetworkInput& input, int64_t memory_begin,
+                       torch::Tensor& memory) {
+  torch::Tensor y = tower.hidden.Forward(x);
+  if (tower.memory.Exists() && !tower.memory_first) {
+    if (tower.concat_input) y = at::cat({y, x}, 1);
+    y = Remember(tower, y, torch::Tensor(), input, memory_begin, memory);
   }
-  torch::Tensor Bias(const std::string& name, int64_t size) const {
-    return parameters.Add(name, at::zeros({size}, torch::kFloat32));
-  }
-  Mlp Layers(const std::string& name, int64_t inputs, const std::vector<int>& hidden, int64_t outputs, double last_gain,
-             const std::string& activation) const {
-    Mlp mlp;
-    mlp.activation = activation;
-    std::vector<int64_t> sizes(hidden.begin(), hidden.end());
-    if (outputs > 0) sizes.push_back(outputs);
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const std::string layer = name + "." + std::to_string(i);
-      const bool last = i + 1 == sizes.size();
-      mlp.weights.push_back(Weight(layer + ".weight", {sizes[i], inputs}, last ? last_gain : kHiddenGain));
-      mlp.biases.push_back(Bias(layer + ".bias", sizes[i]));
-      inputs = sizes[i];
-    }
-    return mlp;
-  }
-};
+  return tower.output.Forward(y);
+}
 
 void RefuseEncoder(const std::string& key, const std::string& value, const std::string& expected) {
   throw InputError("configuration", "policy.encoder." + key, value, expected);
@@ -54,31 +73,30 @@ void RefuseEncoder(const std::string& key, const std::string& value, const std::
 
 }  // namespace
 
-torch::Tensor Mlp::Forward(torch::Tensor x) const {
-  for (size_t i = 0; i < weights.size(); ++i) {
-    x = at::linear(x, weights[i], biases[i]);
-    if (i + 1 < weights.size() || activate_last) x = Activate(x, activation);
-  }
-  return x;
-}
-
 ActorCritic::ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed)
     : uses_image_(config.name == "depth_cnn"),
       has_aux_(uses_image_ && config.aux.enabled && shapes.aux > 0),
-      feed_aux_(has_aux_ && config.aux.feed_actor) {
-  const Builder build{parameters_, seed};
+      feed_aux_(has_aux_ && config.aux.feed_actor),
+      average_(config.encoder.pool == "average"),
+      actions_(shapes.action),
+      init_log_std_(std::log(config.init_std)) {
+  const LayerBuilder build{parameters_, seed};
   int64_t actor_inputs = shapes.state;
   if (uses_image_) {
     BuildEncoder(config, shapes, seed);
     actor_inputs = config.encoder.features + shapes.proprio;
   }
+  const TowerPlan actor{"actor", config.actor_hidden, config.actor_rnn, config.activation};
+  actor_inputs = BeginTower(build, actor, actor_inputs, actor_);
   if (has_aux_) {
     aux_ = build.Layers("aux", actor_inputs, config.aux.hidden, shapes.aux, 1.0, config.activation);
     if (feed_aux_) actor_inputs += shapes.aux;
   }
-  actor_ = build.Layers("actor", actor_inputs, config.actor_hidden, shapes.action, kActionGain, config.activation);
-  log_std_ = parameters_.Add("log_std", at::full({shapes.action}, std::log(config.init_std), torch::kFloat32));
-  critic_ = build.Layers("critic", shapes.state, config.critic_hidden, 1, 1.0, config.activation);
+  const bool own_std = config.std == "network";
+  FinishTower(build, actor, actor_inputs, own_std ? 2 * actions_ : actions_, kActionGain, actor_);
+  if (!own_std) log_std_ = build.Constant("log_std", {actions_}, init_log_std_);
+  const TowerPlan critic{"critic", config.critic_hidden, config.critic_rnn, config.activation};
+  FinishTower(build, critic, BeginTower(build, critic, shapes.state, critic_), 1, 1.0, critic_);
 }
 
 void ActorCritic::BuildEncoder(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed) {
@@ -94,7 +112,7 @@ void ActorCritic::BuildEncoder(const PolicyConfig& config, const PolicyShapes& s
     throw InputError("configuration", "policy.name", config.name,
                      "a policy without image, or exactly one camera in render.depth.cameras");
   }
-  const Builder build{parameters_, seed};
+  const LayerBuilder build{parameters_, seed};
   int64_t height = shapes.height_px, width = shapes.width_px, inputs = 1;
   for (size_t i = 0; i < depth; ++i) {
     const int64_t kernel = encoder.kernels[i], stride = encoder.strides[i], outputs = encoder.channels[i];
@@ -105,43 +123,61 @@ void ActorCritic::BuildEncoder(const PolicyConfig& config, const PolicyShapes& s
     }
     const std::string layer = "encoder." + std::to_string(i);
     conv_weights_.push_back(build.Weight(layer + ".weight", {outputs, inputs, kernel, kernel}, kHiddenGain));
-    conv_biases_.push_back(build.Bias(layer + ".bias", outputs));
+    conv_biases_.push_back(build.Constant(layer + ".bias", {outputs}, 0.0));
     conv_strides_.push_back(stride);
     height = (height - kernel) / stride + 1;
     width = (width - kernel) / stride + 1;
     inputs = outputs;
+    if (encoder.norm == "layer") {
+      norm_weights_.push_back(build.Constant(layer + ".norm.weight", {outputs, height, width}, 1.0));
+      norm_biases_.push_back(build.Constant(layer + ".norm.bias", {outputs, height, width}, 0.0));
+    }
   }
-  projection_ =
-      build.Layers("encoder.features", inputs * height * width, {encoder.features}, 0, kHiddenGain, config.activation);
-  projection_.activate_last = true;
+  const int64_t seen = average_ ? inputs : inputs * height * width;
+  projection_ = build.Hidden("encoder.features", seen, {encoder.features}, config.activation);
 }
 
 torch::Tensor ActorCritic::Encode(const torch::Tensor& image) const {
   torch::Tensor x = image;
   for (size_t i = 0; i < conv_weights_.size(); ++i) {
     x = at::conv2d(x, conv_weights_[i], conv_biases_[i], conv_strides_[i]).relu_();
+    if (!norm_weights_.empty()) x = at::layer_norm(x, norm_weights_[i].sizes(), norm_weights_[i], norm_biases_[i]);
   }
-  return projection_.Forward(x.flatten(1));
+  return projection_.Forward(average_ ? x.mean({2, 3}) : x.flatten(1));
 }
 
 ActorOutput ActorCritic::Actor(const NetworkInput& input) const {
   ActorOutput output;
-  if (!uses_image_) {
-    output.mean = actor_.Forward(input.state);
-    return output;
-  }
-  torch::Tensor x = at::cat({Encode(input.image), input.proprio}, 1);
+  torch::Tensor x = uses_image_ ? at::cat({Encode(input.image), input.proprio}, 1) : input.state;
+  x = RememberFirst(actor_, x, input, 0, output.memory);
   if (has_aux_) {
     output.aux = aux_.Forward(x);
     // Detached: the head answers to the object's true position alone, so its meaning stays.
     if (feed_aux_) x = at::cat({x, output.aux.detach()}, 1);
   }
-  output.mean = actor_.Forward(x);
+  output.mean = Conclude(actor_, x, input, 0, output.memory);
+  if (log_std_.defined()) {
+    output.log_std = log_std_.expand_as(output.mean);
+  } else {
+    output.log_std = (output.mean.narrow(1, actions_, actions_) + init_log_std_).clamp(kLeastLogStd, kMostLogStd);
+    output.mean = output.mean.narrow(1, 0, actions_);
+  }
   return output;
 }
 
-torch::Tensor ActorCritic::Critic(const torch::Tensor& state) const {
-  return critic_.Forward(state).squeeze(-1);
+void ActorCritic::RescaleValues(double old_mean, double old_deviation, double mean, double deviation) {
+  const torch::NoGradGuard no_grad;
+  const double scale = old_deviation / deviation;
+  critic_.output.weights.back().detach().mul_(scale);
+  critic_.output.biases.back().detach().mul_(scale).add_((old_mean - mean) / deviation);
+}
+
+CriticOutput ActorCritic::Critic(const NetworkInput& input) const {
+  CriticOutput output;
+  const int64_t begin = ActorMemorySize();
+  const torch::Tensor x = RememberFirst(critic_, input.state, input, begin, output.memory);
+  output.value = Conclude(critic_, x, input, begin, output.memory).squeeze(-1);
+  return output;
 }
 
 }  // namespace gripstream

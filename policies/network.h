@@ -1,11 +1,13 @@
 // The networks: an actor that sees what a robot sees, and a critic that sees the privileged state.
 //
-//   image -> convolutions -> features --+--> [features, proprio] -> aux head -> object position
-//                                       +--> [features, proprio, aux] -> MLP -> action mean
-//   state ------------------------------------------------------------> MLP -> value
+//   image -> convolutions -> features --+--> x = [features, proprio] (-> memory -> [memory, x])
+//                                       x --> aux head -> object position
+//                                       [x, aux] -> MLP (-> memory) -> action mean (and deviation)
+//   state -> (memory ->) MLP (-> memory) -> value
 //
-// B = batch. Inputs are normalised already. Forward functions are const and differentiable; parameters are shared by
-// all copies. Not thread-safe while an optimiser steps.
+// R = rows = L steps of B sequences, time-major (policies/layers.h); for networks without memory any number of rows.
+// Inputs are normalised already. Forward functions are const and differentiable; parameters are shared by all copies.
+// Not thread-safe while an optimiser steps.
 #pragma once
 
 #include <torch/types.h>
@@ -15,28 +17,38 @@
 #include <vector>
 
 #include "policies/config.h"
+#include "policies/layers.h"
 #include "policies/parameters.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
 
 struct NetworkInput {
-  torch::Tensor image{};    // [B, 1, H, W] float32; undefined where the policy uses none
-  torch::Tensor proprio{};  // [B, P]
-  torch::Tensor state{};    // [B, S]
+  torch::Tensor image{};    // [R, 1, H, W] float32; undefined where the policy uses none
+  torch::Tensor proprio{};  // [R, P]
+  torch::Tensor state{};    // [R, S]
+  torch::Tensor memory{};   // [B, MemorySize()] before the first step; undefined for a policy without memory
+  torch::Tensor keep{};     // [R, 1] 0 where memory begins anew before this row, else 1; undefined: it never does
 };
 
 struct ActorOutput {
-  torch::Tensor mean{};  // [B, A]
-  torch::Tensor aux{};   // [B, aux] in normalised units; undefined without the head
+  torch::Tensor mean{};     // [R, A]
+  torch::Tensor log_std{};  // [R, A]
+  torch::Tensor aux{};      // [R, aux] in normalised units; undefined without the head
+  torch::Tensor memory{};   // [B, ActorMemorySize()] after the last step; undefined without memory
 };
 
-// Linear layers with an activation between them; the last is linear, or activated where `activate_last`.
-struct Mlp {
-  std::vector<torch::Tensor> weights, biases;
-  std::string activation;
-  bool activate_last = false;
-  torch::Tensor Forward(torch::Tensor x) const;
+struct CriticOutput {
+  torch::Tensor value{};   // [R]
+  torch::Tensor memory{};  // [B, MemorySize() - ActorMemorySize()]; undefined without memory
+};
+
+// An MLP with the memory before or after its hidden layers.
+struct Tower {
+  Recurrent memory{};
+  bool memory_first = false;
+  bool concat_input = false;
+  Mlp hidden{}, output{};
 };
 
 class ActorCritic {
@@ -45,24 +57,33 @@ class ActorCritic {
   ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
 
   ActorOutput Actor(const NetworkInput& input) const;
-  torch::Tensor Critic(const torch::Tensor& state) const;   // [B]
-  const torch::Tensor& LogStd() const { return log_std_; }  // [A]
+  CriticOutput Critic(const NetworkInput& input) const;
   bool UsesImage() const { return uses_image_; }
   bool HasAux() const { return has_aux_; }
+  // What a sequence carries from step to step: the actor's numbers, then the critic's. 0: no memory.
+  int64_t MemorySize() const { return actor_.memory.MemorySize() + critic_.memory.MemorySize(); }
+  int64_t ActorMemorySize() const { return actor_.memory.MemorySize(); }
+
+  // Makes the critic put out (v - mean) / deviation of the new statistics where it put out that of the old ones.
+  void RescaleValues(double old_mean, double old_deviation, double mean, double deviation);
 
   ParameterSet& Parameters() { return parameters_; }
   const ParameterSet& Parameters() const { return parameters_; }
 
  private:
   void BuildEncoder(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
-  torch::Tensor Encode(const torch::Tensor& image) const;  // [B, features]
+  torch::Tensor Encode(const torch::Tensor& image) const;  // [R, features]
 
-  bool uses_image_, has_aux_, feed_aux_;
+  bool uses_image_, has_aux_, feed_aux_, average_;
+  int64_t actions_;
+  double init_log_std_;
   ParameterSet parameters_;
   std::vector<torch::Tensor> conv_weights_, conv_biases_;
+  std::vector<torch::Tensor> norm_weights_, norm_biases_;  // [C, H, W] per convolution; empty without normalisation
   std::vector<int64_t> conv_strides_;
-  Mlp projection_, aux_, actor_, critic_;
-  torch::Tensor log_std_;
+  Mlp projection_, aux_;
+  Tower actor_, critic_;
+  torch::Tensor log_std_;  // [A]; undefined where the actor puts it out
 };
 
 }  // namespace gripstream

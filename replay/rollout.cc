@@ -24,8 +24,9 @@ torch::ScalarType ScalarTypeOf(DType dtype) {
   GS_CHECK(false, "unknown dtype");
 }
 
-RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size)
-    : specs_(std::move(specs)), horizon_(horizon), envs_(envs), action_size_(action_size) {
+RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size, MemoryShape memory)
+    : specs_(std::move(specs)), horizon_(horizon), envs_(envs), action_size_(action_size), memory_every_(memory.every) {
+  GS_CHECK(memory.every >= 1 && horizon % memory.every == 0, "sequences that do not divide the rollout");
   GS_CHECK(horizon >= 1 && envs >= 1 && action_size >= 1, "a rollout needs steps, environments and actions");
   for (size_t i = 0; i < specs_.size(); ++i) {
     GS_CHECK(index_.emplace(specs_[i].name, i).second, "two tensors named " + specs_[i].name);
@@ -40,6 +41,9 @@ RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs,
   log_prob_ = at::zeros({horizon, envs}, torch::kFloat32);
   value_ = at::zeros({horizon + 1, envs}, torch::kFloat32);
   versions_.resize(static_cast<size_t>(horizon));
+  if (memory.size == 0) return;
+  memory_ = at::zeros({horizon / memory.every + 1, envs, memory.size}, torch::kFloat32);
+  memory_between_ = at::zeros({envs, memory.size}, torch::kFloat32);
 }
 
 std::span<std::byte> RolloutStore::Slice(size_t index, int t, int env_begin, int env_count) {
@@ -71,17 +75,25 @@ torch::Tensor RolloutStore::AfterAction(const std::string& name) const {
   return Record(name).narrow(0, 1, horizon_);
 }
 
+torch::Tensor RolloutStore::MemoryBefore(int t) const {
+  if (!memory_.defined()) return {};
+  return t % memory_every_ == 0 ? memory_.select(0, t / memory_every_) : memory_between_;
+}
+
 void RolloutStore::BeginAfter(const RolloutStore& previous) {
   GS_CHECK(previous.records_.size() == records_.size() && previous.envs_ == envs_, "a rollout of another run");
   for (size_t i = 0; i < records_.size(); ++i) {
     records_[i].select(0, 0).copy_(previous.records_[i].select(0, previous.horizon_));
   }
+  if (memory_.defined()) MemoryBefore(0).copy_(previous.MemoryBefore(previous.horizon_));
 }
 
 size_t RolloutStore::Bytes() const {
   size_t total = 0;
   for (const torch::Tensor& record : records_) total += record.nbytes();
-  for (const torch::Tensor* other : {&action_, &mean_, &log_std_, &log_prob_, &value_}) total += other->nbytes();
+  for (const torch::Tensor* other : {&action_, &mean_, &log_std_, &log_prob_, &value_, &memory_, &memory_between_}) {
+    if (other->defined()) total += other->nbytes();
+  }
   return total;
 }
 

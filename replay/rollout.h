@@ -22,10 +22,16 @@
 
 namespace gripstream {
 
+// What a policy with memory needs kept: M numbers per environment, every L steps (L divides T).
+struct MemoryShape {
+  int64_t size = 0;
+  int every = 1;
+};
+
 class RolloutStore {
  public:
   // `specs` describe the record's tensors, images included; `action_size` is A. T, N, A >= 1.
-  RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size);
+  RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size, MemoryShape memory = {});
 
   int Horizon() const { return horizon_; }
   int Envs() const { return envs_; }
@@ -49,11 +55,17 @@ class RolloutStore {
   const torch::Tensor& LogProb() const { return log_prob_; }  // [T, N]
   const torch::Tensor& Value() const { return value_; }       // [T + 1, N]
 
+  // The policy's memory before the first step of each sequence of L steps and after the last: [T / L + 1, N, M];
+  // undefined without memory. Episodes that ended are not forgotten in it yet: row t of "done" says so.
+  const torch::Tensor& Memory() const { return memory_; }
+  // The same before step t in [0, T], [N, M]: a row of Memory, or room that is used again between those rows.
+  torch::Tensor MemoryBefore(int t) const;
+
   // Which version of the policy acted at step t; written by the learner. Never falls with t.
   const std::vector<int64_t>& Versions() const { return versions_; }  // [T]
   void SetVersion(int t, int64_t version) { versions_[static_cast<size_t>(t)] = version; }
 
-  // The rollout after `previous`, which may be this one: its last observation becomes the first.
+  // The rollout after `previous`, which may be this one: its last observation and memory become the first.
   void BeginAfter(const RolloutStore& previous);
   // Memory held, all tensors together.
   size_t Bytes() const;
@@ -64,6 +76,8 @@ class RolloutStore {
   std::vector<torch::Tensor> records_;  // one per spec
   std::map<std::string, size_t> index_;
   torch::Tensor action_, mean_, log_std_, log_prob_, value_;
+  int memory_every_;
+  torch::Tensor memory_, memory_between_;
   std::vector<int64_t> versions_;
 };
 

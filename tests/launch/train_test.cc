@@ -83,6 +83,24 @@ TEST(Equality, EveryModeTransportAndSplitGivesTheSingleProcessParameters) {
   }
 }
 
+// Sequences of half a rollout, in which episodes end.
+std::vector<std::string> WithMemory(std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"policy.actor_rnn.kind=lstm", "policy.actor_rnn.units=8", "policy.critic_rnn.kind=gru",
+                           "policy.critic_rnn.units=6", "ppo.horizon=8", "ppo.sequence=4", "task.episode_s=0.2",
+                           "policy.normalise_values=true"});
+  return more;
+}
+
+TEST(Equality, APolicyWithMemoryIsTheSameInEveryModeAndOnEverySplit) {
+  const ScratchFolder folder;
+  const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1, WithMemory());
+  ASSERT_GT(reference.size(), 64u);
+  EXPECT_EQ(FiveIterations(folder, "lockstep", "shm", 2, WithMemory()), reference);
+  EXPECT_EQ(FiveIterations(folder, "double_buffered", "zmq", 3, WithMemory()), reference);
+  EXPECT_EQ(FiveIterations(folder, "async", "shm", 1, WithMemory({"runtime.max_staleness=0"})), reference);
+  EXPECT_NE(FiveIterations(folder, "lockstep", "shm", 1, {"ppo.horizon=8", "task.episode_s=0.2"}), reference);
+}
+
 TEST(Equality, ATcpConnectionGivesThemToo) {
   const ScratchFolder folder;
   const std::string reference = FiveIterations(folder, "lockstep", "inproc", 1);
@@ -175,9 +193,28 @@ TEST_F(ResumedRun, AStaleDeterministicRunGoesOnExactlyWhereItSavedACheckpoint) {
   EXPECT_EQ(Continue("parts", 6, {}), whole);
 }
 
+TEST_P(Resume, APolicyWithMemoryGoesOnExactlyAlsoOnAnotherSplit) {
+  const std::string whole =
+      Train(folder_, "whole", WithMemory({Mode(), "policy.inference_chunk=4", "train.iterations=4"}));
+  ASSERT_EQ(whole.size(), 64u);
+  Train(folder_, "parts", WithMemory({Mode(), "policy.inference_chunk=4", "train.iterations=2"}));
+  EXPECT_EQ(Continue("parts", 4, {"sim.processes=2", "sim.envs=8"}), whole);
+}
+
+TEST_F(ResumedRun, AStaleRunOfAPolicyWithMemoryGoesOnExactlyWithVTrace) {
+  const auto with = [](const char* iterations) {
+    return WithMemory({"runtime.mode=async", "runtime.max_staleness=2", "train.checkpoint_every=3",
+                       "ppo.off_policy=vtrace", iterations});
+  };
+  const std::string whole = Train(folder_, "whole", with("train.iterations=6"));
+  ASSERT_EQ(whole.size(), 64u);
+  Train(folder_, "parts", with("train.iterations=3"));
+  EXPECT_EQ(Continue("parts", 6, {}), whole);
+}
+
 TEST(Eval, RepeatsTheFinalEvaluation) {
   const ScratchFolder folder;
-  Train(folder, "run", {});
+  Train(folder, "run", WithMemory());
   const Ended ended = RunGripstream({"eval", folder / "run", "--json", folder / "eval.json"});
   ASSERT_EQ(ended.code, 0) << ended.output;
   const nlohmann::json again = ReadJson(folder / "eval.json"), before = ReadJson(folder / "run/results.json");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -30,9 +31,25 @@ PpoConfig SmallPpo() {
 }
 
 struct Trainer : ToyTrainer {
-  explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo())
-      : ToyTrainer(seed, kEnvs, config, SmallPolicy()) {}
+  explicit Trainer(uint64_t seed, const PpoConfig& config = SmallPpo(), const PolicyConfig& networks = SmallPolicy())
+      : ToyTrainer(seed, kEnvs, config, networks) {}
 };
+
+PolicyConfig WithMemory() {
+  PolicyConfig config = SmallPolicy();
+  config.actor_rnn = {.kind = "lstm", .units = 8};
+  config.critic_rnn = {.kind = "gru", .units = 8, .place = "after_mlp"};
+  return config;
+}
+
+// Longer than an episode, so that episodes end within sequences of 6.
+PpoConfig SequencePpo() {
+  PpoConfig config = SmallPpo();
+  config.horizon = 18;
+  config.sequence = 6;
+  config.minibatch = 96;
+  return config;
+}
 
 TEST(Ppo, SameSeedSameBitsAnotherSeedOthers) {
   Trainer a(1), b(1), c(2);
@@ -153,14 +170,13 @@ TEST(Ppo, VTraceCorrectsTheSamplesOfAnOlderPolicy) {
   const int64_t horizon = store.Horizon();
   // What is to come out, from the definitions: the older policy acted, the newer one is to be trained.
   torch::Tensor log_ratio = at::empty({horizon, kEnvs}), value = at::empty({horizon + 1, kEnvs});
-  for (int t = 0; t <= store.Horizon(); ++t) value[t].copy_(newer.policy.Values(store.Step("state", t)));
+  for (int t = 0; t <= store.Horizon(); ++t) value[t].copy_(newer.policy.Values({.state = store.Step("state", t)}));
   std::vector<int64_t> rows(static_cast<size_t>(kEnvs));
   std::iota(rows.begin(), rows.end(), 0);
   for (int t = 0; t < store.Horizon(); ++t) {
     const NetworkInput input = newer.policy.Gather(ToyTrainer::ObservationAt(store, t), rows);
-    const torch::Tensor& log_std = newer.policy.Network().LogStd();
-    log_ratio[t].copy_(GaussianLogProb(newer.policy.Network().Actor(input).mean, log_std, store.Action()[t]).detach() -
-                       store.LogProb()[t]);
+    const ActorOutput actor = newer.policy.Network().Actor(input);
+    log_ratio[t].copy_(GaussianLogProb(actor.mean, actor.log_std, store.Action()[t]).detach() - store.LogProb()[t]);
   }
   EXPECT_GT(log_ratio.abs().max().item<float>(), 0.05f);  // the two do differ
   const auto floats = [](const torch::Tensor& x) {
@@ -206,6 +222,70 @@ TEST(Ppo, UpdatesTheNormaliserWithTheRolloutOnce) {
   EXPECT_EQ(trainer.policy.NormalizerCount(), kEnvs);  // Prime
   trainer.Train(2);
   EXPECT_EQ(trainer.policy.NormalizerCount(), kEnvs + 2 * kEnvs * trainer.store.Horizon());
+}
+
+TEST(Ppo, SequencesSeeWhatActingSawAcrossTheEndsOfEpisodes) {
+  PpoConfig config = SequencePpo();
+  config.epochs = 1;
+  config.minibatch = kEnvs * config.horizon;
+  Trainer trainer(1, config, WithMemory());
+  for (int iteration = 0; iteration < 2; ++iteration) {
+    trainer.Train(1);
+    EXPECT_NEAR(trainer.last.kl, 0.0, 1e-6);
+    EXPECT_EQ(trainer.last.clip_fraction, 0.0);
+    EXPECT_NEAR(trainer.last.policy_loss, 0.0, 1e-4);
+  }
+}
+
+TEST(Ppo, MicroBatchesOfSequencesAddUpToTheMinibatch) {
+  PpoConfig whole = SequencePpo(), split = SequencePpo();
+  whole.epochs = split.epochs = 1;
+  whole.minibatch = split.minibatch = kEnvs * whole.horizon;
+  whole.micro_batch = 1 << 20;
+  split.micro_batch = 40;
+  Trainer a(1, whole, WithMemory()), b(1, split, WithMemory());
+  a.Train(1);
+  b.Train(1);
+  EXPECT_NEAR(a.last.grad_norm, b.last.grad_norm, 1e-5 * a.last.grad_norm);
+  EXPECT_NEAR(a.last.value_loss, b.last.value_loss, 1e-5 * a.last.value_loss);
+}
+
+// The memory kept every 6 steps and that kept at each lead to the same values of final states: what lies between is
+// followed rightly.
+TEST(Ppo, TimeOutsAreWorthTheirFinalStateAsTheMemoryThereHasIt) {
+  PpoConfig coarse = SequencePpo(), fine = SequencePpo();
+  fine.sequence = 1;
+  Trainer a(1, coarse, WithMemory()), b(1, fine, WithMemory());
+  a.Train(1);
+  b.Train(1);
+  EXPECT_NEAR(a.last.return_mean, b.last.return_mean, 1e-6);
+  PolicyConfig forgetful = WithMemory();
+  PpoConfig without = SequencePpo();
+  without.bootstrap_timeouts = false;
+  Trainer c(1, without, forgetful);
+  c.Train(1);
+  EXPECT_GT(std::abs(c.last.return_mean - a.last.return_mean), 1e-4);
+}
+
+TEST(Ppo, VTraceJudgesSequencesAsTheyWereActed) {
+  PpoConfig config = SequencePpo();
+  config.off_policy = "vtrace";
+  Trainer trainer(1, config, WithMemory());
+  trainer.Train(1);
+  trainer.Collect();
+  const torch::Tensor log_prob = trainer.store.LogProb().clone(), memory = trainer.store.Memory().clone();
+  trainer.Learn();
+  EXPECT_TRUE(trainer.store.LogProb().equal(log_prob));
+  EXPECT_TRUE(trainer.store.Memory()[2].equal(memory[2]));
+}
+
+TEST(Ppo, RefusesSequencesThatDoNotDivide) {
+  PpoConfig config = SequencePpo();
+  config.sequence = 4;
+  EXPECT_THROW(Trainer(1, config, WithMemory()), InputError);
+  config.sequence = 9;
+  EXPECT_THROW(Trainer(1, config, WithMemory()), InputError);  // 96 is not 9 times anything
+  EXPECT_NO_THROW(Trainer(1, config));                         // without memory it does not matter
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ struct ToyTrainer {
       : group(learners),
         policy(networks, ShapesFromSpecs(ToyReach::Specs(), ToyReach::kAction), seed),
         ppo(config, policy, envs, seed, 100, learners, delay),
-        store(ToyReach::Specs(), config.horizon, envs, ToyReach::kAction),
+        store(ToyReach::Specs(), config.horizon, envs, ToyReach::kAction,
+              {policy.MemorySize(), config.SequenceOf(policy.MemorySize() > 0)}),
         task(seed, envs, envs * learners.Rank()) {
     task.Reset();
     task.Write(store, 0);
@@ -49,17 +50,21 @@ struct ToyTrainer {
   }
 
   static Observation ObservationAt(const RolloutStore& from, int t) {
-    return {from.Step("obs.proprio", t), from.Step("obs.depth", t), from.Step("state", t)};
+    return {from.Step("obs.proprio", t), from.Step("obs.depth", t), from.Step("state", t), from.Step("done", t)};
   }
 
   void Act(int t) const {
     const uint64_t step = static_cast<uint64_t>(iteration * store.Horizon() + t);
-    policy.Act(ObservationAt(store, t), {.first_env = static_cast<uint32_t>(group.Rank() * store.Envs()), .step = step},
+    policy.Act(ObservationAt(store, t),
+               {.first_env = static_cast<uint32_t>(group.Rank() * store.Envs()),
+                .step = step,
+                .memory = store.MemoryBefore(t)},
                {.action = store.Action()[t],
                 .mean = store.Mean()[t],
                 .log_std = store.LogStd()[t],
                 .log_prob = store.LogProb()[t],
-                .value = store.Value()[t]});
+                .value = store.Value()[t],
+                .memory = store.MemoryBefore(t + 1)});
   }
   void StepTask(int t) {
     task.Step(store.Action()[t].data_ptr<float>());
@@ -87,11 +92,13 @@ struct ToyTrainer {
     constexpr int kEpisodes = 256;
     ToyReach fresh(4242, kEpisodes);
     RolloutStore seen(ToyReach::Specs(), ToyReach::kEpisodeSteps, kEpisodes, ToyReach::kAction);
+    const torch::Tensor memory = at::zeros({kEpisodes, policy.MemorySize()}, torch::kFloat32);
     fresh.Reset();
     fresh.Write(seen, 0);
     for (int t = 0; t < ToyReach::kEpisodeSteps; ++t) {
       const torch::Tensor action = seen.Action()[t];
-      policy.Act(ObservationAt(seen, t), {.sample = false, .blank_image = blank_image}, {.action = action});
+      policy.Act(ObservationAt(seen, t), {.sample = false, .blank_image = blank_image, .memory = memory},
+                 {.action = action, .memory = memory});
       fresh.Step(action.data_ptr<float>());
       fresh.Write(seen, t + 1);
     }

@@ -36,8 +36,13 @@ Observation Observations(uint64_t seed) {
   return o;
 }
 
+NormalizerRows Rows(const Observation& o, const torch::Tensor& aux) {
+  return {.proprio = o.proprio, .depth = o.depth, .state = o.state, .aux = aux};
+}
+
 Observation Part(const Observation& o, int64_t begin, int64_t count) {
-  return {o.proprio.narrow(0, begin, count), o.depth.narrow(0, begin, count), o.state.narrow(0, begin, count)};
+  return {o.proprio.narrow(0, begin, count), o.depth.narrow(0, begin, count), o.state.narrow(0, begin, count),
+          o.done.defined() ? o.done.narrow(0, begin, count) : o.done};
 }
 
 struct Outputs {
@@ -50,10 +55,10 @@ struct Outputs {
   ActResult All() const { return Part(0, kEnvs); }
 };
 
-Policy TrainedALittle() {
-  Policy policy(Config(), Shapes(), 7);
+Policy TrainedALittle(const PolicyConfig& config = Config()) {
+  Policy policy(config, Shapes(), 7);
   const Observation o = Observations(99);
-  policy.UpdateNormalizers(o.proprio, o.depth, o.state, NormalTensor(RandomStream(1, "aux").At(0, 0), {kEnvs, 3}, 0.1));
+  policy.UpdateNormalizers(Rows(o, NormalTensor(RandomStream(1, "aux").At(0, 0), {kEnvs, 3}, 0.1)));
   return policy;
 }
 
@@ -118,7 +123,7 @@ TEST(Policy, AuxIsInTheTargetsOwnUnits) {
   Policy policy(Config(), Shapes(), 7);
   const Observation o = Observations(1);
   const torch::Tensor target = NormalTensor(RandomStream(1, "aux").At(0, 0), {kEnvs, 3}, 0.01) + 50.0;
-  policy.UpdateNormalizers(o.proprio, o.depth, o.state, target.contiguous());
+  policy.UpdateNormalizers(Rows(o, target.contiguous()));
   Outputs out;
   policy.Act(o, {}, out.All());
   EXPECT_LT((out.aux - 50.0).abs().max().item<float>(), 1.0f);
@@ -129,7 +134,7 @@ TEST(Policy, ValuesAreThoseThatActGives) {
   const Observation o = Observations(1);
   Outputs out;
   policy.Act(o, {}, out.All());
-  EXPECT_TRUE(policy.Values(o.state).equal(out.value));
+  EXPECT_TRUE(policy.Values(o).equal(out.value));
 }
 
 TEST(Policy, GatherGivesTheNormalisedRows) {
@@ -166,7 +171,7 @@ TEST(Policy, WithoutImageNeedsNone) {
   Policy policy(config, shapes, 1);
   Observation o = Observations(1);
   o.depth = torch::Tensor();
-  policy.UpdateNormalizers(o.proprio, {}, o.state, {});
+  policy.UpdateNormalizers({.proprio = o.proprio, .state = o.state});
   Outputs out;
   policy.Act(o, {}, out.All());
   EXPECT_GT(out.action.abs().max().item<float>(), 0.0f);
@@ -196,10 +201,99 @@ TEST(Policy, ACloneDoesTheSameAndSharesNothing) {
   const Outputs before, after;
   policy.Act(o, {.step = 5}, before.All());
   for (const NamedTensor& parameter : policy.Network().Parameters().All()) parameter.value.detach().zero_();
-  policy.UpdateNormalizers(o.proprio, o.depth, o.state, at::ones({kEnvs, 3}));
+  policy.UpdateNormalizers(Rows(o, at::ones({kEnvs, 3})));
   clone.Act(o, {.step = 5}, after.All());
   EXPECT_TRUE(at::equal(after.action, before.action));
   EXPECT_TRUE(at::equal(after.value, before.value));
+}
+
+PolicyConfig WithMemory() {
+  PolicyConfig config = Config();
+  config.actor_rnn = {.kind = "lstm", .units = 6};
+  config.critic_rnn = {.kind = "gru", .units = 5, .place = "after_mlp"};
+  return config;
+}
+
+constexpr int64_t kMemory = 2 * 6 + 5;
+
+TEST(Policy, CarriesItsMemoryThroughTheCallersHands) {
+  const Policy policy = TrainedALittle(WithMemory());
+  ASSERT_EQ(policy.MemorySize(), kMemory);
+  const Observation first = Observations(1), second = Observations(2);
+  const torch::Tensor fresh = at::zeros({kEnvs, kMemory}), after = at::zeros({kEnvs, kMemory});
+  const Outputs one, remembering, forgetful, together;
+  ActResult result = one.All();
+  result.memory = after;
+  policy.Act(first, {.memory = fresh}, result);
+  EXPECT_GT(after.narrow(1, 0, 12).abs().min().item<float>(), 0.0f);
+  EXPECT_GT(after.narrow(1, 12, 5).abs().min().item<float>(), 0.0f);
+  policy.Act(second, {.memory = after}, remembering.All());
+  policy.Act(second, {.memory = fresh}, forgetful.All());
+  EXPECT_FALSE(remembering.mean.equal(forgetful.mean));
+  EXPECT_FALSE(remembering.value.equal(forgetful.value));
+  // In place, and group by group.
+  const torch::Tensor own = at::zeros({kEnvs, kMemory});
+  for (const Observation& o : {first, second}) {
+    for (const auto& [begin, count] : {std::pair<int64_t, int64_t>{16, 8}, {0, 16}}) {
+      ActResult part = together.Part(begin, count);
+      part.memory = own.narrow(0, begin, count);
+      policy.Act(Part(o, begin, count), {.first_env = static_cast<uint32_t>(begin), .memory = part.memory}, part);
+    }
+  }
+  EXPECT_TRUE(together.mean.equal(remembering.mean));
+  EXPECT_TRUE(together.value.equal(remembering.value));
+}
+
+TEST(Policy, ForgetsWhereAnEpisodeHasEndedAndNowhereElse) {
+  const Policy policy = TrainedALittle(WithMemory());
+  const torch::Tensor memory = NormalTensor(RandomStream(1, "memory").At(0, 0), {kEnvs, kMemory}, 0.5);
+  Observation o = Observations(1);
+  const Outputs kept, mixed, fresh;
+  policy.Act(o, {.memory = at::zeros_like(memory)}, fresh.All());
+  policy.Act(o, {.memory = memory}, kept.All());
+  o.done = at::zeros({kEnvs}, torch::kUInt8);
+  o.done[3] = 2;
+  policy.Act(o, {.memory = memory}, mixed.All());
+  EXPECT_TRUE(mixed.mean[3].equal(fresh.mean[3]));
+  EXPECT_TRUE(mixed.value[3].equal(fresh.value[3]));
+  EXPECT_TRUE(mixed.mean[4].equal(kept.mean[4]));
+  EXPECT_TRUE(policy.Values(o, memory).equal(mixed.value));
+}
+
+TEST(Policy, ValuesLeavesTheMemoryThatActLeaves) {
+  const Policy policy = TrainedALittle(WithMemory());
+  const Observation o = Observations(1);
+  const torch::Tensor memory = NormalTensor(RandomStream(1, "memory").At(0, 0), {kEnvs, kMemory}, 0.5);
+  const torch::Tensor acted = at::zeros_like(memory), valued = memory.clone();
+  const Outputs out;
+  ActResult result = out.All();
+  result.memory = acted;
+  policy.Act(o, {.memory = memory}, result);
+  policy.Values(o, valued, valued);
+  EXPECT_TRUE(valued.narrow(1, 12, 5).equal(acted.narrow(1, 12, 5)));
+  EXPECT_TRUE(valued.narrow(1, 0, 12).equal(memory.narrow(1, 0, 12)));  // the actor has not acted
+}
+
+TEST(Policy, NewStatisticsOfReturnsDoNotChangeWhatAStateIsWorth) {
+  PolicyConfig config = Config();
+  config.normalise_values = true;
+  Policy policy = TrainedALittle(config);
+  const Observation o = Observations(1);
+  const torch::Tensor before = policy.Values(o);
+  NormalizerRows rows = Rows(Observations(99), at::ones({kEnvs, 3}));
+  const torch::Tensor returns = NormalTensor(RandomStream(1, "returns").At(0, 0), {500}, 3.0) + 40.0;
+  // Observations' own statistics are to stay as they are.
+  Policy other = policy.Clone();
+  rows.value = returns.to(torch::kFloat32);
+  torch::Tensor moments = policy.NormalizerMoments(rows);
+  moments[0] = 0.0;                          // no proprioception, ...
+  moments[1 + 2 * 5] = 0.0;                  // state, ...
+  moments[2 + 2 * (5 + 9)] = 0.0;            // image ...
+  moments[3 + 2 * (5 + 9 + 32 * 40)] = 0.0;  // or object position
+  policy.MergeNormalizers(moments);
+  EXPECT_LT((policy.Values(o) - before).abs().max().item<float>(), 1e-4f);
+  EXPECT_NEAR(policy.NormaliseValue(at::full({1}, returns.mean().item<float>())).item<float>(), 0.0f, 1e-4f);
+  EXPECT_TRUE(other.Values(o).equal(before));
 }
 
 }  // namespace

@@ -16,8 +16,11 @@ PolicyShapes Shapes() {
 
 NetworkInput Input(int64_t batch) {
   const RandomStream stream(1, "network test");
-  return {NormalTensor(stream.At(0, 0), {batch, 1, 48, 64}, 1.0), NormalTensor(stream.At(1, 0), {batch, 5}, 1.0),
-          NormalTensor(stream.At(2, 0), {batch, 9}, 1.0)};
+  return {NormalTensor(stream.At(0, 0), {batch, 1, 48, 64}, 1.0),
+          NormalTensor(stream.At(1, 0), {batch, 5}, 1.0),
+          NormalTensor(stream.At(2, 0), {batch, 9}, 1.0),
+          {},
+          {}};
 }
 
 template <class Body>
@@ -36,11 +39,11 @@ TEST(ActorCritic, EveryPolicyInTheListRunsAndHasGradientsEverywhere) {
     const ActorCritic network({.name = name}, Shapes(), 1);
     const NetworkInput input = Input(6);
     const ActorOutput actor = network.Actor(input);
-    const torch::Tensor value = network.Critic(input.state);
+    const torch::Tensor value = network.Critic(input).value;
     EXPECT_EQ(actor.mean.sizes(), (std::vector<int64_t>{6, 4})) << name;
     EXPECT_EQ(value.sizes(), (std::vector<int64_t>{6})) << name;
     EXPECT_TRUE(actor.mean.isfinite().all().item<bool>()) << name;
-    torch::Tensor loss = actor.mean.square().sum() + value.square().sum() + network.LogStd().sum();
+    torch::Tensor loss = actor.mean.square().sum() + value.square().sum() + actor.log_std.sum();
     if (network.HasAux()) loss = loss + actor.aux.square().sum();
     loss.backward();
     for (const NamedTensor& parameter : network.Parameters().All()) {
@@ -48,6 +51,73 @@ TEST(ActorCritic, EveryPolicyInTheListRunsAndHasGradientsEverywhere) {
       EXPECT_GT(parameter.value.grad().abs().max().item<float>(), 0.0f) << name << " " << parameter.name;
     }
   }
+}
+
+std::vector<PolicyConfig> EveryKindOfMemory() {
+  std::vector<PolicyConfig> all;
+  for (const char* name : {"depth_cnn", "state_mlp"}) {
+    for (const char* kind : {"lstm", "gru"}) {
+      for (const char* place : {"before_mlp", "after_mlp"}) {
+        for (const bool option : {false, true}) {
+          const RecurrentConfig rnn{
+              .kind = kind, .units = 7, .place = place, .layer_norm = option, .concat_input = option};
+          all.push_back({.name = name, .actor_rnn = rnn, .critic_rnn = rnn, .std = option ? "network" : "parameter"});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+TEST(ActorCritic, EveryKindOfMemoryRunsRemembersAndHasGradientsEverywhere) {
+  for (const PolicyConfig& config : EveryKindOfMemory()) {
+    const ActorCritic network(config, Shapes(), 1);
+    NetworkInput input = Input(6);  // 3 steps of 2 sequences
+    input.memory = at::full({2, network.MemorySize()}, 0.1);
+    const ActorOutput actor = network.Actor(input);
+    const CriticOutput critic = network.Critic(input);
+    EXPECT_EQ(actor.memory.sizes(), (std::vector<int64_t>{2, network.ActorMemorySize()}));
+    EXPECT_EQ(actor.mean.sizes(), (std::vector<int64_t>{6, 4}));
+    EXPECT_EQ(actor.log_std.sizes(), (std::vector<int64_t>{6, 4}));
+    torch::Tensor loss = actor.mean.square().sum() + critic.value.square().sum() + actor.log_std.sum();
+    if (network.HasAux()) loss = loss + actor.aux.square().sum();
+    loss.backward();
+    for (const NamedTensor& parameter : network.Parameters().All()) {
+      ASSERT_TRUE(parameter.value.grad().defined()) << config.actor_rnn.kind << " " << parameter.name;
+      EXPECT_GT(parameter.value.grad().abs().max().item<float>(), 0.0f) << config.actor_rnn.kind << parameter.name;
+    }
+    input.memory = at::full({2, network.MemorySize()}, 0.2);
+    EXPECT_FALSE(network.Actor(input).mean.equal(actor.mean));
+    EXPECT_FALSE(network.Critic(input).value.equal(critic.value));
+  }
+}
+
+TEST(ActorCritic, ADeviationFromTheNetworkBeginsAtTheConfiguredOneAndDependsOnTheObservation) {
+  const ActorCritic network({.std = "network", .init_std = 0.25}, Shapes(), 1);
+  const torch::Tensor std = network.Actor(Input(16)).log_std.exp();
+  EXPECT_LT((std - 0.25).abs().max().item<float>(), 0.06f);
+  EXPECT_FALSE(std[0].equal(std[1]));
+}
+
+TEST(ActorCritic, ThePapersEncoderNormalisesAndAverages) {
+  // Paper facts 3.2, the custom CNN, here on 160 x 120 pixels.
+  const EncoderConfig encoder{.channels = {16, 32, 64, 128},
+                              .kernels = {6, 4, 4, 4},
+                              .strides = {2, 2, 2, 2},
+                              .norm = "layer",
+                              .pool = "average",
+                              .features = 32};
+  PolicyShapes shapes = Shapes();
+  shapes.height_px = 120;
+  shapes.width_px = 160;
+  const ActorCritic network({.encoder = encoder}, shapes, 1);
+  EXPECT_THAT(network.Parameters().Describe(), testing::HasSubstr("encoder.3.norm.weight [128, 5, 8]"));
+  EXPECT_THAT(network.Parameters().Describe(), testing::HasSubstr("encoder.features.0.weight [32, 128]"));
+  NetworkInput input = Input(2);
+  input.image = NormalTensor(RandomStream(1, "image").At(0, 0), {2, 1, 120, 160}, 1.0);
+  const torch::Tensor mean = network.Actor(input).mean;
+  input.image = input.image * 2.0;
+  EXPECT_FALSE(network.Actor(input).mean.equal(mean));
 }
 
 TEST(ActorCritic, ActorNeverSeesThePrivilegedStateAndCriticNeverTheImage) {
@@ -58,7 +128,7 @@ TEST(ActorCritic, ActorNeverSeesThePrivilegedStateAndCriticNeverTheImage) {
   EXPECT_TRUE(network.Actor(input).mean.equal(network.Actor(other).mean));
   other.image = input.image + 1.0;
   EXPECT_FALSE(network.Actor(input).mean.equal(network.Actor(other).mean));
-  EXPECT_TRUE(network.Critic(input.state).equal(network.Critic(input.state)));
+  EXPECT_TRUE(network.Critic(input).value.equal(network.Critic(NetworkInput{.state = input.state}).value));
 }
 
 TEST(ActorCritic, TellsWhereThingsAreInTheImage) {
@@ -80,7 +150,7 @@ TEST(ActorCritic, SameSeedSameParametersAnotherSeedOthers) {
 TEST(ActorCritic, FirstActionsAreNearZeroWithTheConfiguredDeviation) {
   const ActorCritic network({.init_std = 0.25}, Shapes(), 1);
   EXPECT_LT(network.Actor(Input(16)).mean.abs().max().item<float>(), 0.2f);
-  EXPECT_NEAR(network.LogStd().exp().max().item<float>(), 0.25f, 1e-6f);
+  EXPECT_NEAR(network.Actor(Input(16)).log_std.exp().max().item<float>(), 0.25f, 1e-6f);
 }
 
 TEST(ActorCritic, WithoutTheHeadThereIsNoAuxOutputAndNoParameterOfIt) {
@@ -122,10 +192,10 @@ TEST(ParameterSet, FlattenKeepsValuesAndCollectsGradients) {
   const ParameterSet::Flat flat = network.Parameters().Flatten();
   EXPECT_EQ(ParametersSha256(network.Parameters()), before);
   EXPECT_EQ(flat.values.numel(), network.Parameters().Count());
-  network.LogStd().sum().backward();
+  network.Actor(Input(1)).log_std.sum().backward();
   EXPECT_EQ(flat.gradients.sum().item<float>(), 4.0f);
   flat.values.zero_();
-  EXPECT_EQ(network.LogStd().abs().max().item<float>(), 0.0f);
+  EXPECT_EQ(network.Actor(Input(1)).log_std.abs().max().item<float>(), 0.0f);
   EXPECT_EQ(network.Actor(Input(1)).mean.abs().max().item<float>(), 0.0f);
 }
 
