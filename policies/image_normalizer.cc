@@ -134,6 +134,18 @@ torch::Tensor ImageNormalizer::Blank(int64_t count) const {
   return Range(nothing.data(), 0, 1).expand({count, 1, height_, width_}).contiguous();
 }
 
+std::string ImageNormalizer::AddTo(GraphBuilder& graph, const std::string& depth, double scale_m) const {
+  const double least = near_ * scale_m, most = far_ * scale_m;
+  const std::string seen = graph.Clamp(graph.PositiveOr(depth, most), least, most);
+  torch::Tensor offset = at::empty({height_, width_}, torch::kFloat32), scale = at::empty_like(offset);
+  for (size_t p = 0; p < mean_.size(); ++p) {
+    offset.data_ptr<float>()[p] = static_cast<float>(offset_[p] * scale_m);
+    scale.data_ptr<float>()[p] = static_cast<float>(scale_[p] / scale_m);
+  }
+  const std::string centred = graph.Subtract(seen, graph.Constant(offset));
+  return graph.AddChannel(graph.Clamp(graph.Multiply(centred, graph.Constant(scale)), -clip_, clip_));
+}
+
 torch::Tensor ImageNormalizer::State() const {
   const int64_t pixels = height_ * width_;
   torch::Tensor state = at::empty({1 + 2 * pixels}, torch::kFloat64);

@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "policies/config.h"
+#include "policies/graph.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
@@ -33,6 +35,9 @@ class ImageNormalizer {
   torch::Tensor Range(const uint16_t* depth, int64_t begin, int64_t count) const;
   // What a blanked camera gives: every pixel "no hit".
   torch::Tensor Blank(int64_t count) const;
+
+  // The same for a graph, from depth [N, H, W] in metres, of which a stored unit is `scale_m`: [N, 1, H, W].
+  std::string AddTo(GraphBuilder& graph, const std::string& depth, double scale_m) const;
 
   double Count() const { return count_; }
   torch::Tensor State() const;  // float64 [1 + 2 H W]: count, means, summed squares, in stored units

@@ -87,6 +87,10 @@ class Policy {
   const ActorCritic& Network() const { return network_; }
   const PolicyConfig& Config() const { return config_; }
   const PolicyShapes& Shapes() const { return shapes_; }
+  // What acting by the mean computes, normalisers included, for other engines. Inputs, where the policy has them:
+  // depth [H, W] in metres (not above 0: nothing was hit), proprio [P], state [S] in the units of the observations, and
+  // memory (zeros at the start of an episode). Outputs: action [A] not clamped, aux in the target's own units, memory.
+  Graph InferenceGraph() const;
   // A policy that shares nothing with this one and does what it does.
   Policy Clone() const;
   // Everything that makes the policy, by name, for checkpoints: parameters and normaliser states.

@@ -14,6 +14,7 @@
 
 #include "core/rng.h"
 #include "policies/config.h"
+#include "policies/graph.h"
 #include "policies/parameters.h"
 
 namespace gripstream {
@@ -27,6 +28,7 @@ struct Mlp {
   std::string activation{};
   bool activate_last = false;
   torch::Tensor Forward(torch::Tensor x) const;
+  std::string AddTo(GraphBuilder& graph, std::string x) const;  // the same for a graph
 };
 
 // An LSTM (gates in the order input, forget, cell, output) or GRU (reset, update, new; reset after the recurrent
@@ -44,6 +46,11 @@ class Recurrent {
   // x [L B, inputs]; memory [B, MemorySize()]; keep [L B, 1]: 0 where the memory begins anew (at zero) before the step,
   // 1 elsewhere; undefined: it never does.
   Output Forward(const torch::Tensor& x, const torch::Tensor& memory, const torch::Tensor& keep) const;
+  // One step that keeps its memory, for a graph.
+  struct GraphOutput {
+    std::string features, memory;
+  };
+  GraphOutput AddTo(GraphBuilder& graph, const std::string& x, const std::string& memory) const;
 
  private:
   friend struct LayerBuilder;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "policies/config.h"
+#include "policies/graph.h"
 #include "policies/layers.h"
 #include "policies/parameters.h"
 #include "policies/shapes.h"
@@ -64,6 +65,15 @@ class ActorCritic {
   int64_t MemorySize() const { return actor_.memory.MemorySize() + critic_.memory.MemorySize(); }
   int64_t ActorMemorySize() const { return actor_.memory.MemorySize(); }
 
+  // One step of the actor for a graph, from values named as in NetworkInput. Aux and memory are empty where there are
+  // none; deviations are not part of it.
+  struct GraphInput {
+    std::string image{}, proprio{}, state{}, memory{};
+  };
+  struct GraphOutput {
+    std::string mean, aux, memory;
+  };
+  GraphOutput AddActorTo(GraphBuilder& graph, const GraphInput& input) const;
   // Makes the critic put out (v - mean) / deviation of the new statistics where it put out that of the old ones.
   void RescaleValues(double old_mean, double old_deviation, double mean, double deviation);
 
@@ -73,6 +83,7 @@ class ActorCritic {
  private:
   void BuildEncoder(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
   torch::Tensor Encode(const torch::Tensor& image) const;  // [R, features]
+  std::string AddEncoderTo(GraphBuilder& graph, const std::string& image) const;
 
   bool uses_image_, has_aux_, feed_aux_, average_;
   int64_t actions_;

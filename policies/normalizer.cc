@@ -89,6 +89,15 @@ torch::Tensor Normalizer::Denormalise(const torch::Tensor& rows) const {
   return rows * frozen_deviation_ + frozen_mean_;
 }
 
+std::string Normalizer::AddTo(GraphBuilder& graph, const std::string& x) const {
+  const std::string centred = graph.Subtract(x, graph.Constant(frozen_mean_));
+  return graph.Clamp(graph.Multiply(centred, graph.Constant(frozen_inverse_)), -clip_, clip_);
+}
+
+std::string Normalizer::AddInverseTo(GraphBuilder& graph, const std::string& x) const {
+  return graph.Add(graph.Multiply(x, graph.Constant(frozen_deviation_)), graph.Constant(frozen_mean_));
+}
+
 torch::Tensor Normalizer::State() const {
   torch::Tensor state = at::empty({1 + 2 * features_}, torch::kFloat64);
   double* out = state.data_ptr<double>();

@@ -8,7 +8,10 @@
 
 #include <torch/types.h>
 
+#include <string>
 #include <vector>
+
+#include "policies/graph.h"
 
 namespace gripstream {
 
@@ -26,6 +29,10 @@ class Normalizer {
   torch::Tensor Normalise(const torch::Tensor& rows) const;
   // Undoes Normalise where nothing was clipped.
   torch::Tensor Denormalise(const torch::Tensor& rows) const;
+
+  // Both for a graph.
+  std::string AddTo(GraphBuilder& graph, const std::string& x) const;
+  std::string AddInverseTo(GraphBuilder& graph, const std::string& x) const;
 
   double Count() const { return count_; }
   const std::vector<double>& Mean() const { return mean_; }

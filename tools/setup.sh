@@ -70,7 +70,8 @@ install_wheels() {
     "nvidia-cuda-runtime==$CUDA_RUNTIME_VERSION" "nvidia-cuda-cupti==$CUDA_CUPTI_VERSION"
   if [[ ${1:-} == --tests ]]; then
     pip_flags=()
-    wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION"
+    wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION" "onnx==$ONNX_VERSION" \
+      "onnxruntime==$ONNXRUNTIME_VERSION"
     pip_flags=(--no-deps)  # only the model files inside these are used
     wheels models "dm-control==$DM_CONTROL_VERSION" "gymnasium==$GYMNASIUM_VERSION" \
       "gymnasium-robotics==$GYMNASIUM_ROBOTICS_VERSION" "robosuite==$ROBOSUITE_VERSION"

@@ -1,0 +1,27 @@
+#include "policies/inference.h"
+
+namespace gripstream {
+
+Graph Policy::InferenceGraph() const {
+  Graph graph;
+  GraphBuilder build(graph);
+  ActorCritic::GraphInput input;
+  if (network_.UsesImage()) {
+    const std::string depth = build.Input(
+        {"depth", {shapes_.height_px, shapes_.width_px}, "m", "depth along the optical axis; 0: nothing was hit"});
+    input.image = image_.AddTo(build, depth, shapes_.depth_scale_m);
+    const std::string proprio = build.Input({"proprio", {shapes_.proprio}, "", kProprioTensor});
+    input.proprio = proprio_.AddTo(build, proprio);
+  } else {
+    input.state = state_.AddTo(build, build.Input({"state", {shapes_.state}, "", kStateTensor}));
+  }
+  const int64_t remembered = network_.ActorMemorySize();
+  if (remembered > 0) input.memory = build.Input({"memory", {remembered}, "", "of the last step; 0 at the start"});
+  const ActorCritic::GraphOutput output = network_.AddActorTo(build, input);
+  build.Output(output.mean, {"action", {shapes_.action}, "", "mean of the policy; the robot clamps it to [-1, 1]"});
+  if (network_.HasAux()) build.Output(aux_.AddInverseTo(build, output.aux), {"aux", {shapes_.aux}, "m", kAuxTensor});
+  if (remembered > 0) build.Output(output.memory, {"memory_out", {remembered}, "", "for the next step"});
+  return graph;
+}
+
+}  // namespace gripstream
