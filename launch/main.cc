@@ -158,6 +158,7 @@ int Main(int argc, char** argv) {
   StartLog("gripstream");
   if (argc > 1 && std::string(argv[1]) == "sim_server") BecomeRole("gripstream-sim", argc, argv);
   if (argc > 1 && std::string(argv[1]) == "learner") BecomeRole("gripstream-learner", argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "export") BecomeRole("gripstream-export", argc, argv);
   CLI::App app("gripstream: vision-based dexterous grasping, simulators and learner as separate processes");
   app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.require_subcommand(1);
@@ -180,6 +181,7 @@ int Main(int argc, char** argv) {
   AddDoctor(app, doctor, action);
   AddKeygen(app, keygen, action);
   AddSynergies(app, synergies, action);
+  app.add_subcommand("export", "Write a trained policy as ONNX and TorchScript, with a manifest")->prefix_command();
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
   if (argc > 1) RefuseUnknownCommand(app, argv[1]);

@@ -1,0 +1,135 @@
+// manifest.yaml of an exported policy: what a robot computer must know to feed it and to obey it. Read and written by
+// its own description of its fields, as every configuration is.
+//
+// Frames: base = the model's world frame. Units in the fields' descriptions. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config.h"
+
+namespace gripstream {
+
+inline constexpr int kManifestVersion = 1;
+
+// Where the policy comes from.
+struct ManifestOrigin {
+  std::string made_by, revision, checkpoint, parameters_sha256, onnx_sha256, torchscript_sha256;
+  int iteration = 0;
+  uint64_t seed = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.String("made_by", made_by, {.doc = "program and version"});
+    v.String("revision", revision, {.doc = "source revision"});
+    v.String("checkpoint", checkpoint, {.doc = "file name"});
+    v.Int("iteration", iteration, {.doc = "training iterations behind it"}, {0});
+    v.Uint64("seed", seed, {.doc = "of the training run"});
+    v.String("parameters_sha256", parameters_sha256, {.doc = "of the actor's and critic's parameters"});
+    v.String("onnx_sha256", onnx_sha256, {.doc = "of policy.onnx"});
+    v.String("torchscript_sha256", torchscript_sha256, {.doc = "of policy.pt"});
+  }
+};
+
+// The networks' inputs and outputs in order, all [N, ...] float32.
+struct ManifestPolicy {
+  std::string name;
+  std::vector<std::string> inputs, outputs;
+  int memory = 0, actions = 0, aux = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.String("name", name, {.doc = "kind of network"});
+    v.Strings("inputs", inputs, {.doc = "of depth [N, H, W] (m; 0: nothing hit), proprio, state, memory"});
+    v.Strings("outputs", outputs, {.doc = "of action (clamp it to [-1, 1]), aux (m), memory_out (the next memory)"});
+    v.Int("memory", memory, {.doc = "numbers carried from step to step; zeros at the start"}, {0});
+    v.Int("actions", actions, {.doc = "components of an action"}, {1});
+    v.Int("aux", aux, {.doc = "length of the auxiliary output: the object's position in the base frame"}, {0});
+  }
+};
+
+// A vector observation part by part, in order; `sizes` add up to its length.
+struct ManifestVector {
+  std::vector<std::string> names, units;
+  std::vector<int> sizes;
+
+  void Fields(FieldVisitor& v) {
+    v.Strings("names", names, {.doc = "parts"});
+    v.Ints("sizes", sizes, 0, {.doc = "numbers in each"}, {0});
+    v.Strings("units", units, {.doc = "of each"});
+  }
+};
+
+struct ManifestCamera {
+  std::string name;
+  int width_px = 0, height_px = 0;
+  double fx_px = 0, fy_px = 0, cx_px = 0, cy_px = 0;
+  double near_m = 0, far_m = 0;
+  bool moves = false;
+  std::vector<double> position_m, optical_to_base;
+
+  void Fields(FieldVisitor& v) {
+    v.String("name", name, {.doc = "in the model; empty: the policy uses no image"});
+    v.Int("width_px", width_px, {.doc = "image size"}, {0});
+    v.Int("height_px", height_px, {.doc = "image size"}, {0});
+    v.Float("fx_px", fx_px, {.doc = "focal length", .unit = "px"});
+    v.Float("fy_px", fy_px, {.doc = "focal length", .unit = "px"});
+    v.Float("cx_px", cx_px, {.doc = "principal point; pixel centres at + 0.5", .unit = "px"});
+    v.Float("cy_px", cy_px, {.doc = "principal point", .unit = "px"});
+    v.Float("near_m", near_m, {.doc = "depths are clamped to this range", .unit = "m"});
+    v.Float("far_m", far_m, {.doc = "and nothing hit counts as this", .unit = "m"});
+    v.Bool("moves", moves, {.doc = "on a body that moves; the pose is that at the home posture"});
+    v.Floats("position_m", position_m, 0, {.doc = "in the base frame", .unit = "m"});
+    v.Floats("optical_to_base", optical_to_base, 0,
+             {.doc = "rotation, row-major; optical frame: x right, y down, z forward"});
+  }
+};
+
+struct ManifestJoints {
+  std::vector<std::string> names;
+  std::vector<double> lower, upper, home;
+  int arm = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.Strings("names", names, {.doc = "the one joint order"});
+    v.Floats("lower", lower, 0, {.doc = "limits", .unit = "rad"});
+    v.Floats("upper", upper, 0, {.doc = "limits", .unit = "rad"});
+    v.Floats("home", home, 0, {.doc = "where episodes start", .unit = "rad"});
+    v.Int("arm", arm, {.doc = "how many of them, from the first, are the arm"}, {0});
+  }
+};
+
+struct ManifestControl {
+  double policy_hz = 0, target_hz = 0, episode_s = 0;
+  std::string action_map;
+
+  void Fields(FieldVisitor& v) {
+    v.Float("policy_hz", policy_hz, {.doc = "how often the policy acts", .unit = "Hz"});
+    v.Float("target_hz", target_hz, {.doc = "how often joint targets change", .unit = "Hz"});
+    v.Float("episode_s", episode_s, {.doc = "length of a training episode", .unit = "s"});
+    v.String("action_map", action_map, {.doc = "what an action means: task.action of training.yaml has its numbers"});
+  }
+};
+
+struct Manifest {
+  int version = kManifestVersion;
+  ManifestOrigin origin;
+  ManifestPolicy policy;
+  ManifestControl control;
+  ManifestJoints joints;
+  ManifestVector proprio, state;
+  ManifestCamera camera;
+
+  void Fields(FieldVisitor& v) {
+    v.Int("version", version, {.doc = "of this file's layout", .required = true}, {kManifestVersion, kManifestVersion});
+    v.Group("origin", origin, "where the policy comes from");
+    v.Group("policy", policy, "inputs and outputs");
+    v.Group("control", control, "rates, and what an action is");
+    v.Group("joints", joints, "the robot's joints");
+    v.Group("proprio", proprio, "the policy's proprioception");
+    v.Group("state", state, "the true state, for policies that read it");
+    v.Group("camera", camera, "what the policy sees through");
+  }
+};
+
+}  // namespace gripstream

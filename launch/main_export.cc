@@ -1,0 +1,161 @@
+// gripstream export, as a program of its own because it needs LibTorch: from a checkpoint to files that a robot's
+// computer can run.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "deploy/manifest.h"
+#include "envs/model.h"
+#include "launch/checkpoints.h"
+#include "launch/roles.h"
+#include "launch/run_folder.h"
+#include "launch/version.h"
+#include "learner/run_checkpoint.h"
+#include "policies/graph_onnx.h"
+#include "policies/graph_torchscript.h"
+#include "sim_server/camera_facts.h"
+
+namespace gripstream {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::string checkpoint, output;
+  std::vector<std::string> overrides;
+};
+
+bool Parse(int argc, char** argv, Arguments& arguments) {
+  CLI::App app("Write a trained policy as ONNX and TorchScript, with a manifest of what it needs", "gripstream export");
+  app.add_option("checkpoint", arguments.checkpoint, "checkpoint file or run folder")->required();
+  app.add_option("-o,--output", arguments.output, "folder for policy.onnx, policy.pt, manifest.yaml, training.yaml")
+      ->required();
+  app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the run's configuration")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw InputError("command line", std::string(error.what()) + " (see gripstream export --help)");
+  }
+  return true;
+}
+
+ManifestVector VectorOf(const std::vector<ObservationField>& fields) {
+  ManifestVector parts;
+  for (const ObservationField& field : fields) {
+    parts.names.push_back(field.name);
+    parts.sizes.push_back(field.size);
+    parts.units.push_back(field.unit);
+  }
+  return parts;
+}
+
+ManifestJoints JointsOf(const TaskConfig& task) {
+  const ModelSet models(task);
+  const RobotBinding& robot = models.Binding();
+  ManifestJoints joints;
+  joints.names = robot.tree.joint_names;
+  joints.arm = robot.arm_joints;
+  for (const JointLimit& limit : robot.tree.limits) {
+    joints.lower.push_back(limit.lower);
+    joints.upper.push_back(limit.upper);
+  }
+  for (const int address : robot.qpos) joints.home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
+  return joints;
+}
+
+ManifestCamera CameraOf(const RunConfig& config, const PolicyShapes& shapes) {
+  const CameraFacts facts = DescribeCamera(config.task, config.task.camera, shapes.width_px, shapes.height_px);
+  ManifestCamera camera{.name = facts.name,
+                        .width_px = shapes.width_px,
+                        .height_px = shapes.height_px,
+                        .fx_px = facts.fx_px,
+                        .fy_px = facts.fy_px,
+                        .cx_px = facts.cx_px,
+                        .cy_px = facts.cy_px,
+                        .near_m = config.policy.image.near_m,
+                        .far_m = config.policy.image.far_m,
+                        .moves = facts.moves,
+                        .position_m = facts.position_m,
+                        .optical_to_base = facts.optical_to_base};
+  return camera;
+}
+
+Manifest ManifestOf(const RunConfig& config, const TaskDescription& task, const Policy& policy, const Graph& graph) {
+  Manifest manifest;
+  const PolicyShapes& shapes = policy.Shapes();
+  manifest.policy.name = config.policy.name;
+  for (const GraphValue& input : graph.inputs) manifest.policy.inputs.push_back(input.name);
+  for (const GraphValue& output : graph.outputs) manifest.policy.outputs.push_back(output.name);
+  manifest.policy.memory = static_cast<int>(policy.Network().ActorMemorySize());
+  manifest.policy.actions = shapes.action;
+  manifest.policy.aux = policy.Network().HasAux() ? shapes.aux : 0;
+  const TaskConfig& t = config.task;
+  manifest.control = {.policy_hz = static_cast<double>(t.physics_hz) / t.decimation,
+                      .target_hz = static_cast<double>(t.physics_hz) / t.control_decimation,
+                      .episode_s = t.episode_s,
+                      .action_map = t.action.map};
+  manifest.joints = JointsOf(t);
+  manifest.proprio = VectorOf(task.proprio);
+  manifest.state = VectorOf(task.state);
+  if (policy.Network().UsesImage()) manifest.camera = CameraOf(config, shapes);
+  return manifest;
+}
+
+// The ONNX and TorchScript files first, the manifest, which names their digests, last: a folder with a manifest is
+// whole.
+void WriteAll(const std::string& folder, const Graph& graph, const RunConfig& config, Manifest& manifest) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw InputError("command line", "--output", folder, "a folder that can be made (" + error.message() + ")");
+  const std::string made_by = std::string("gripstream ") + kVersion;
+  const std::string onnx = OnnxModel(graph, made_by);
+  WriteFileAtomically(folder + "/policy.onnx", std::string_view(onnx));
+  WriteTorchScript(graph, folder + "/policy.pt");
+  WriteFileAtomically(folder + "/training.yaml", std::string_view(ToYaml(config)));
+  manifest.origin.made_by = made_by;
+  manifest.origin.revision = kGitRevision;
+  manifest.origin.onnx_sha256 = Sha256Hex(onnx);
+  manifest.origin.torchscript_sha256 = Sha256Hex(ReadText(folder + "/policy.pt"));
+  WriteFileAtomically(folder + "/manifest.yaml", std::string_view(ToYaml(manifest)));
+}
+
+int Main(int argc, char** argv) {
+  StartLog("export");
+  Arguments arguments;
+  if (!Parse(argc, argv, arguments)) return kExitOk;
+  const auto [file, run_dir] = LocateCheckpoint(arguments.checkpoint);
+  const RunConfig config = OpenRunFolder(run_dir, arguments.overrides);
+  const TaskDescription task = DescribeTask(config);
+  const PolicyShapes shapes = ShapesFromSpecs(task.record, static_cast<int>(task.action.Elements()));
+  Policy policy(config.policy, shapes, config.run.seed);
+  const Checkpoint checkpoint = LoadCheckpoint(file);
+  RestorePolicy(checkpoint, file, policy);
+  const Graph graph = policy.InferenceGraph();
+  Manifest manifest = ManifestOf(config, task, policy, graph);
+  manifest.origin.checkpoint = fs::path(file).filename();
+  manifest.origin.iteration = static_cast<int>(CountersOf(checkpoint, file).iteration);
+  manifest.origin.seed = config.run.seed;
+  manifest.origin.parameters_sha256 = ParametersSha256(policy.Network().Parameters());
+  WriteAll(arguments.output, graph, config, manifest);
+  std::printf("%s: policy.onnx, policy.pt, manifest.yaml, training.yaml from %s\n", arguments.output.c_str(),
+              file.c_str());
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace gripstream
+
+int main(int argc, char** argv) {
+  return gripstream::RunMain(gripstream::Main, argc, argv);
+}
