@@ -40,7 +40,9 @@ struct ManifestPolicy {
 
   void Fields(FieldVisitor& v) {
     v.String("name", name, {.doc = "kind of network"});
-    v.Strings("inputs", inputs, {.doc = "of depth [N, H, W] (m; 0: nothing hit), proprio, state, memory"});
+    v.Strings("inputs", inputs,
+              {.doc = "of depth [N, H, W] (m; 0: nothing hit), rgb [N, cameras, H, W, 3] (0 to 255), proprio, state, "
+                      "memory"});
     v.Strings("outputs", outputs, {.doc = "of action (clamp it to [-1, 1]), aux (m), memory_out (the next memory)"});
     v.Int("memory", memory, {.doc = "numbers carried from step to step; zeros at the start"}, {0});
     v.Int("actions", actions, {.doc = "components of an action"}, {1});
@@ -76,7 +78,7 @@ struct ManifestCamera {
     v.Float("fy_px", fy_px, {.doc = "focal length", .unit = "px"});
     v.Float("cx_px", cx_px, {.doc = "principal point; pixel centres at + 0.5", .unit = "px"});
     v.Float("cy_px", cy_px, {.doc = "principal point", .unit = "px"});
-    v.Float("near_m", near_m, {.doc = "depths are clamped to this range", .unit = "m"});
+    v.Float("near_m", near_m, {.doc = "depths are clamped to this range; 0 to 0: it gives colours", .unit = "m"});
     v.Float("far_m", far_m, {.doc = "and nothing hit counts as this", .unit = "m"});
     v.Bool("moves", moves, {.doc = "on a body that moves; the pose is that at the home posture"});
     v.Floats("position_m", position_m, 0, {.doc = "in the base frame", .unit = "m"});
@@ -118,7 +120,7 @@ struct Manifest {
   ManifestControl control;
   ManifestJoints joints;
   ManifestVector proprio, state;
-  ManifestCamera camera;
+  ManifestCamera camera, second_camera;
 
   void Fields(FieldVisitor& v) {
     v.Int("version", version, {.doc = "of this file's layout", .required = true}, {kManifestVersion, kManifestVersion});
@@ -129,6 +131,7 @@ struct Manifest {
     v.Group("proprio", proprio, "the policy's proprioception");
     v.Group("state", state, "the true state, for policies that read it");
     v.Group("camera", camera, "what the policy sees through");
+    v.Group("second_camera", second_camera, "the other one of a policy that sees through two");
   }
 };
 

@@ -73,21 +73,32 @@ ManifestJoints JointsOf(const TaskConfig& task) {
   return joints;
 }
 
-ManifestCamera CameraOf(const RunConfig& config, const PolicyShapes& shapes) {
-  const CameraFacts facts = DescribeCamera(config.task, config.task.camera, shapes.width_px, shapes.height_px);
-  ManifestCamera camera{.name = facts.name,
-                        .width_px = shapes.width_px,
-                        .height_px = shapes.height_px,
-                        .fx_px = facts.fx_px,
-                        .fy_px = facts.fy_px,
-                        .cx_px = facts.cx_px,
-                        .cy_px = facts.cy_px,
-                        .near_m = config.policy.image.near_m,
-                        .far_m = config.policy.image.far_m,
-                        .moves = facts.moves,
-                        .position_m = facts.position_m,
-                        .optical_to_base = facts.optical_to_base};
-  return camera;
+ManifestCamera CameraOf(const TaskConfig& task, const std::string& name, int width_px, int height_px) {
+  const CameraFacts facts = DescribeCamera(task, name == kTaskCamera ? task.camera : name, width_px, height_px);
+  return {.name = facts.name,
+          .width_px = width_px,
+          .height_px = height_px,
+          .fx_px = facts.fx_px,
+          .fy_px = facts.fy_px,
+          .cx_px = facts.cx_px,
+          .cy_px = facts.cy_px,
+          .moves = facts.moves,
+          .position_m = facts.position_m,
+          .optical_to_base = facts.optical_to_base};
+}
+
+void AddCameras(const RunConfig& config, const Policy& policy, Manifest& manifest) {
+  const PolicyShapes& shapes = policy.Shapes();
+  if (policy.Network().UsesDepth()) {
+    const std::string& name = config.render.depth.cameras.front();
+    manifest.camera = CameraOf(config.task, name, shapes.width_px, shapes.height_px);
+    manifest.camera.near_m = config.policy.image.near_m;
+    manifest.camera.far_m = config.policy.image.far_m;
+  }
+  ManifestCamera* cameras[] = {&manifest.camera, &manifest.second_camera};
+  for (size_t i = 0; policy.Network().UsesRgb() && i < config.render.rgb.cameras.size(); ++i) {
+    *cameras[i] = CameraOf(config.task, config.render.rgb.cameras[i], shapes.rgb_width_px, shapes.rgb_height_px);
+  }
 }
 
 Manifest ManifestOf(const RunConfig& config, const TaskDescription& task, const Policy& policy, const Graph& graph) {
@@ -107,7 +118,7 @@ Manifest ManifestOf(const RunConfig& config, const TaskDescription& task, const 
   manifest.joints = JointsOf(t);
   manifest.proprio = VectorOf(task.proprio);
   manifest.state = VectorOf(task.state);
-  if (policy.Network().UsesImage()) manifest.camera = CameraOf(config, shapes);
+  AddCameras(config, policy, manifest);
   return manifest;
 }
 

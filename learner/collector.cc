@@ -145,6 +145,7 @@ Observation ObservationAt(const RolloutStore& store, int t) {
   Observation observation;
   observation.proprio = store.Step(kProprioTensor, t);
   if (store.Has(kDepthTensor)) observation.depth = store.Step(kDepthTensor, t);
+  if (store.Has(kRgbTensor)) observation.rgb = store.Step(kRgbTensor, t);
   observation.state = store.Step(kStateTensor, t);
   observation.done = store.Step("done", t);
   return observation;
@@ -160,7 +161,8 @@ void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observatio
     ActRequest own = request;
     own.first_env = static_cast<uint32_t>(fleet.FirstEnv() + range.begin);
     own.memory = part(request.memory);
-    policy.Act({part(observation.proprio), part(observation.depth), part(observation.state), part(observation.done)},
+    policy.Act({part(observation.proprio), part(observation.depth), part(observation.state), part(observation.done),
+                part(observation.rgb)},
                own,
                {part(result.action), part(result.mean), part(result.log_std), part(result.log_prob), part(result.value),
                 part(result.aux), part(result.memory)});

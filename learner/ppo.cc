@@ -133,7 +133,7 @@ void Ppo::TakeIntoNormalizers(const NormalizerRows& rows) {
 
 void Ppo::Prime(const RolloutStore& store) {
   NormalizerRows rows{.proprio = store.Step(kProprioTensor, 0), .state = store.Step(kStateTensor, 0)};
-  if (policy_.Network().UsesImage()) rows.depth = store.Step(kDepthTensor, 0);
+  if (policy_.Network().UsesDepth()) rows.depth = store.Step(kDepthTensor, 0);
   if (policy_.Network().HasAux()) rows.aux = store.Step(kAuxTensor, 0);
   TakeIntoNormalizers(rows);
 }
@@ -215,7 +215,8 @@ Ppo::Samples Ppo::Prepare(RolloutStore& store) const {
   samples.observation.state = rows(kStateTensor);
   samples.observation.done = rows("done");
   if (policy_.MemorySize() > 0) samples.memory = Flat(store.Memory().narrow(0, 0, horizon / sequence_));
-  if (policy_.Network().UsesImage()) samples.observation.depth = rows(kDepthTensor);
+  if (policy_.Network().UsesDepth()) samples.observation.depth = rows(kDepthTensor);
+  if (policy_.Network().UsesRgb()) samples.observation.rgb = rows(kRgbTensor);
   if (policy_.Network().HasAux()) samples.aux = policy_.NormaliseAux(rows(kAuxTensor));
   samples.action = Flat(store.Action());
   samples.mean = Flat(store.Mean());

@@ -10,9 +10,10 @@ namespace gripstream {
 
 // The networks there are. A name added here needs its case in network.cc.
 //   depth_cnn  actor: depth image through convolutions + proprioception; critic: privileged state
+//   rgb        actor: colour images of one or two cameras + proprioception; critic: privileged state
 //   state_mlp  actor and critic both on privileged state (a teacher, and a fast check that a task can be learned)
 inline const std::vector<std::string>& PolicyNames() {
-  static const std::vector<std::string> names = {"depth_cnn", "state_mlp"};
+  static const std::vector<std::string> names = {"depth_cnn", "rgb", "state_mlp"};
   return names;
 }
 
@@ -35,6 +36,25 @@ struct EncoderConfig {
     v.Choice("pool", pool, {"none", "average"},
              {.doc = "none: the projection sees every pixel of the last convolution; average: each channel's mean"});
     v.Int("features", features, {.doc = "length of the image's feature vector"}, {1, 4096});
+  }
+};
+
+// From colour images to features; the same trunk for both cameras (paper facts 3.3).
+struct RgbConfig {
+  std::string trunk = "cnn", fusion = "concat";
+  int tokens = 128, pool_height = 8, pool_width = 16, heads = 4, layers = 2, features = 64;
+
+  void Fields(FieldVisitor& v) {
+    v.Choice("trunk", trunk, {"cnn", "resnet18"}, {.doc = "cnn: the convolutions of policy.encoder"});
+    v.Choice(
+        "fusion", fusion, {"concat", "attention"},
+        {.doc = "concat: each image's features side by side; attention: tokens of each image attend to the other's"});
+    v.Int("tokens", tokens, {.doc = "attention: tokens per image"}, {1, 4096});
+    v.Int("pool_height", pool_height, {.doc = "attention: a token is a map of this height"}, {1, 256});
+    v.Int("pool_width", pool_width, {.doc = "attention: and this width"}, {1, 256});
+    v.Int("heads", heads, {.doc = "attention: divides pool_height x pool_width"}, {1, 64});
+    v.Int("layers", layers, {.doc = "attention: blocks"}, {1, 64});
+    v.Int("features", features, {.doc = "attention: length of the features"}, {1, 4096});
   }
 };
 
@@ -89,6 +109,7 @@ struct RecurrentConfig {
 struct PolicyConfig {
   std::string name = "depth_cnn";
   EncoderConfig encoder{};
+  RgbConfig rgb{};
   ImageConfig image{};
   AuxConfig aux{};
   std::vector<int> actor_hidden = {128, 64};
@@ -106,6 +127,7 @@ struct PolicyConfig {
   void Fields(FieldVisitor& v) {
     v.Choice("name", name, PolicyNames(), {.doc = "which networks"});
     v.Group("encoder", encoder, "image encoder");
+    v.Group("rgb", rgb, "colour image encoder, of policy rgb");
     v.Group("image", image, "from raw depth to network input");
     v.Group("aux", aux, "auxiliary object-position head");
     v.Ints("actor_hidden", actor_hidden, 0, {.doc = "hidden layers of the actor"}, {1, 8192});

@@ -11,6 +11,10 @@ std::string Numbered(std::string letter, size_t number) {
   return letter;
 }
 
+std::vector<double> Numbers(const std::vector<int64_t>& whole) {
+  return {whole.begin(), whole.end()};
+}
+
 }  // namespace
 
 const NamedTensor* Graph::Constant(const std::string& name) const {
@@ -46,8 +50,28 @@ std::string GraphBuilder::Linear(const std::string& x, const torch::Tensor& weig
 }
 
 std::string GraphBuilder::Conv2d(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias,
-                                 int64_t stride) {
-  return Append(GraphOp::kConv2d, {x, Constant(weight), Constant(bias)}, {static_cast<double>(stride)});
+                                 int64_t stride, int64_t padding) {
+  return Append(GraphOp::kConv2d, {x, Constant(weight), Constant(bias)}, Numbers({stride, padding}));
+}
+
+std::string GraphBuilder::MaxPool(const std::string& x, int64_t kernel, int64_t stride, int64_t padding) {
+  return Append(GraphOp::kMaxPool, {x}, Numbers({kernel, stride, padding}));
+}
+
+std::string GraphBuilder::MatMul(const std::string& a, const std::string& b) {
+  return Append(GraphOp::kMatMul, {a, b});
+}
+
+std::string GraphBuilder::Softmax(const std::string& x) {
+  return Append(GraphOp::kSoftmax, {x});
+}
+
+std::string GraphBuilder::Reshape(const std::string& x, const std::vector<int64_t>& shape) {
+  return Append(GraphOp::kReshape, {x}, Numbers(shape));
+}
+
+std::string GraphBuilder::Transpose(const std::string& x, const std::vector<int64_t>& order) {
+  return Append(GraphOp::kTranspose, {x}, Numbers(order));
 }
 
 std::string GraphBuilder::LayerNorm(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias) {
@@ -83,7 +107,7 @@ std::string GraphBuilder::Concat(const std::vector<std::string>& values) {
 }
 
 std::string GraphBuilder::Slice(const std::string& x, int64_t first, int64_t count) {
-  return Append(GraphOp::kSlice, {x}, {static_cast<double>(first), static_cast<double>(count)});
+  return Append(GraphOp::kSlice, {x}, Numbers({first, count}));
 }
 
 std::string GraphBuilder::Flatten(const std::string& x) {

@@ -15,15 +15,20 @@ namespace gripstream {
 
 enum class GraphOp {
   kLinear,      // x, weight, bias
-  kConv2d,      // x, weight, bias; numbers: stride
+  kConv2d,      // x, weight, bias; numbers: stride, padding
+  kMaxPool,     // x; numbers: kernel, stride, padding
+  kMatMul,      // a, b, over the last two dimensions
+  kSoftmax,     // over the last dimension
   kLayerNorm,   // x, weight, bias, over the dimensions that the weight has
-  kActivation,  // x; kind: elu, relu, tanh, sigmoid
+  kActivation,  // x; kind: elu, relu, tanh, sigmoid, gelu
   kArithmetic,  // a, b, broadcast; kind: add, sub, mul
   kClamp,       // x; numbers: least, most
   kPositiveOr,  // x where it is above 0, elsewhere a number; numbers: that one
   kConcat,      // any number of values, along dimension 1
   kSlice,       // x; numbers: first, count along dimension 1
   kFlatten,     // all but the batch
+  kReshape,     // numbers: the dimensions after the first, which follows from them
+  kTranspose,   // numbers: the order of all dimensions
   kMeanPixels,  // [N, C, H, W] -> [N, C]
   kAddChannel,  // [N, H, W] -> [N, 1, H, W]
   kSame,        // x under another name
@@ -62,8 +67,14 @@ class GraphBuilder {
   std::string Constant(const torch::Tensor& value);
 
   std::string Linear(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias);
-  std::string Conv2d(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias, int64_t stride);
+  std::string Conv2d(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias, int64_t stride,
+                     int64_t padding);
   std::string LayerNorm(const std::string& x, const torch::Tensor& weight, const torch::Tensor& bias);
+  std::string MaxPool(const std::string& x, int64_t kernel, int64_t stride, int64_t padding);
+  std::string MatMul(const std::string& a, const std::string& b);
+  std::string Softmax(const std::string& x);
+  std::string Reshape(const std::string& x, const std::vector<int64_t>& shape);
+  std::string Transpose(const std::string& x, const std::vector<int64_t>& order);
   std::string Activation(const std::string& kind, const std::string& x);
   std::string Add(const std::string& a, const std::string& b);
   std::string Subtract(const std::string& a, const std::string& b);

@@ -67,9 +67,19 @@ class OnnxGraph {
     AddTensor(name, kFloat, {}, &number, sizeof(number));
     return name;
   }
-  std::string Whole(const std::string& name, int64_t value) {
-    AddTensor(name, kInt64, {1}, &value, sizeof(value));
+  std::string Wholes(const std::string& name, const std::vector<int64_t>& values) {
+    AddTensor(name, kInt64, {static_cast<int64_t>(values.size())}, values.data(), values.size() * sizeof(int64_t));
     return name;
+  }
+  std::string Whole(const std::string& name, int64_t value) { return Wholes(name, {value}); }
+  static std::vector<int64_t> Repeated(int64_t value, size_t times) { return std::vector<int64_t>(times, value); }
+  // x (1 + erf(x / sqrt 2)) / 2: operator set 17 has no operator for it.
+  void AddGelu(const std::string& x, const std::string& out) {
+    Add("Mul", {x, Scalar(out + "_root", 0.70710678118654752)}, out + "_scaled");
+    Add("Erf", {out + "_scaled"}, out + "_erf");
+    Add("Add", {out + "_erf", Scalar(out + "_one", 1.0)}, out + "_shifted");
+    Add("Mul", {x, out + "_shifted"}, out + "_product");
+    Add("Mul", {out + "_product", Scalar(out + "_half", 0.5)}, out);
   }
   void AddValue(GraphField field, const GraphValue& value) {
     Writer info(writer_, field);
@@ -130,10 +140,30 @@ void OnnxGraph::WriteNode(const GraphNode& node) {
     case GraphOp::kLinear:
       return Add("Gemm", in, out, {{"transB", {1}, false}});
     case GraphOp::kConv2d:
-      return Add("Conv", in, out, {{"strides", {number(0), number(0)}, true}});
+      return Add("Conv", in, out, {{"strides", Repeated(number(0), 2), true}, {"pads", Repeated(number(1), 4), true}});
+    case GraphOp::kMaxPool:
+      return Add("MaxPool", in, out,
+                 {{"kernel_shape", Repeated(number(0), 2), true},
+                  {"strides", Repeated(number(1), 2), true},
+                  {"pads", Repeated(number(2), 4), true}});
+    case GraphOp::kMatMul:
+      return Add("MatMul", in, out);
+    case GraphOp::kSoftmax:
+      return Add("Softmax", in, out, {{"axis", {-1}, false}});
+    case GraphOp::kReshape: {
+      std::vector<int64_t> shape = {-1};
+      for (size_t i = 0; i < node.numbers.size(); ++i) shape.push_back(number(i));
+      return Add("Reshape", {in[0], Wholes(out + "_shape", shape)}, out);
+    }
+    case GraphOp::kTranspose: {
+      std::vector<int64_t> order;
+      for (size_t i = 0; i < node.numbers.size(); ++i) order.push_back(number(i));
+      return Add("Transpose", in, out, {{"perm", order, true}});
+    }
     case GraphOp::kLayerNorm:
       return Add("LayerNormalization", in, out, {{"axis", {-graph_.Constant(in[1])->value.dim()}, false}});
     case GraphOp::kActivation:
+      if (node.kind == "gelu") return AddGelu(in[0], out);
       return Add(ActivationName(node.kind), in, out);
     case GraphOp::kArithmetic:
       return Add(node.kind == "add" ? "Add" : node.kind == "sub" ? "Sub" : "Mul", in, out);

@@ -22,10 +22,15 @@ std::string Whole(double x) {
   return std::to_string(static_cast<int64_t>(x));
 }
 
-std::string List(at::IntArrayRef sizes) {
-  std::string text = "[";
-  for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
-  return text + "]";
+std::string Pair(double x) {
+  return "[" + Whole(x) + ", " + Whole(x) + "]";
+}
+
+template <class Sizes>
+std::string List(const Sizes& sizes) {
+  std::string text;
+  for (const auto size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(static_cast<int64_t>(size));
+  return text;
 }
 
 std::string Expression(const Graph& graph, const GraphNode& node) {
@@ -34,12 +39,22 @@ std::string Expression(const Graph& graph, const GraphNode& node) {
   switch (node.op) {
     case GraphOp::kLinear:
       return "torch.linear(" + x(0) + ", " + x(1) + ", " + x(2) + ")";
-    case GraphOp::kConv2d: {
-      const std::string stride = Whole(node.numbers[0]);
-      return "torch.conv2d(" + x(0) + ", " + x(1) + ", " + x(2) + ", [" + stride + ", " + stride + "])";
-    }
+    case GraphOp::kConv2d:
+      return "torch.conv2d(" + x(0) + ", " + x(1) + ", " + x(2) + ", " + Pair(node.numbers[0]) + ", " +
+             Pair(node.numbers[1]) + ")";
+    case GraphOp::kMaxPool:
+      return "torch.max_pool2d(" + x(0) + ", " + Pair(node.numbers[0]) + ", " + Pair(node.numbers[1]) + ", " +
+             Pair(node.numbers[2]) + ")";
+    case GraphOp::kMatMul:
+      return "torch.matmul(" + x(0) + ", " + x(1) + ")";
+    case GraphOp::kSoftmax:
+      return "torch.softmax(" + x(0) + ", -1)";
+    case GraphOp::kReshape:
+      return "torch.reshape(" + x(0) + ", [-1, " + List(node.numbers) + "])";
+    case GraphOp::kTranspose:
+      return "torch.permute(" + x(0) + ", [" + List(node.numbers) + "])";
     case GraphOp::kLayerNorm:
-      return "torch.layer_norm(" + x(0) + ", " + List(graph.Constant(node.inputs[1])->value.sizes()) + ", " + x(1) +
+      return "torch.layer_norm(" + x(0) + ", [" + List(graph.Constant(node.inputs[1])->value.sizes()) + "], " + x(1) +
              ", " + x(2) + ")";
     case GraphOp::kActivation:
       return "torch." + node.kind + "(" + x(0) + ")";

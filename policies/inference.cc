@@ -36,7 +36,15 @@ torch::Tensor KeepOf(const torch::Tensor& done) {
   return done.eq(0).to(torch::kFloat32).unsqueeze(1);
 }
 
-// A policy without image still owns an image normaliser, of no pixels.
+// A blanked camera gives the mean colour.
+torch::Tensor Colours(const torch::Tensor& images, bool blank) {
+  const torch::Tensor cameras =
+      images.dim() == 4 ? images.unsqueeze(1) : images;  // one camera's have no dimension of it
+  const torch::Tensor colours = RgbEncoder::Normalised(cameras);
+  return blank ? at::zeros_like(colours) : colours;
+}
+
+// A policy without depth still owns an image normaliser, of no pixels.
 PolicyShapes ImageShapes(const PolicyConfig& config, PolicyShapes shapes) {
   if (config.name == "depth_cnn" && shapes.height_px > 0) return shapes;
   shapes.height_px = shapes.width_px = 0;
@@ -74,8 +82,10 @@ void Policy::ActChunk(const Observation& observation, const ActRequest& request,
   NetworkInput input;
   input.proprio = proprio_.Normalise(part(observation.proprio));
   if (observation.state.defined()) input.state = state_.Normalise(part(observation.state));
-  if (network_.UsesImage()) {
+  if (network_.UsesDepth()) {
     input.image = request.blank_image ? image_.Blank(count) : image_.Range(DepthData(observation.depth), begin, count);
+  } else if (network_.UsesRgb()) {
+    input.image = Colours(part(observation.rgb), request.blank_image);
   }
   input.memory = part(request.memory);
   if (MemorySize() > 0 && observation.done.defined()) input.keep = KeepOf(part(observation.done));
@@ -147,14 +157,15 @@ NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t>
   NetworkInput input;
   input.proprio = proprio_.Normalise(samples.proprio.index_select(0, index));
   input.state = state_.Normalise(samples.state.index_select(0, index));
-  if (network_.UsesImage()) input.image = image_.Gather(DepthData(samples.depth), rows);
+  if (network_.UsesDepth()) input.image = image_.Gather(DepthData(samples.depth), rows);
+  if (network_.UsesRgb()) input.image = Colours(samples.rgb.index_select(0, index), false);
   if (MemorySize() > 0) input.keep = KeepOf(samples.done.index_select(0, index));
   return input;
 }
 
 torch::Tensor Policy::NormalizerMoments(const NormalizerRows& rows) const {
   std::vector<torch::Tensor> parts = {proprio_.Moments(rows.proprio), state_.Moments(rows.state)};
-  if (network_.UsesImage()) parts.push_back(image_.Moments(rows.depth));
+  if (network_.UsesDepth()) parts.push_back(image_.Moments(rows.depth));
   if (network_.HasAux()) parts.push_back(aux_.Moments(rows.aux));
   if (config_.normalise_values) {
     const torch::Tensor value = rows.value.defined() ? rows.value : at::empty({0}, torch::kFloat32);
@@ -171,7 +182,7 @@ void Policy::MergeNormalizers(const torch::Tensor& moments) {
   };
   proprio_.Merge(next(proprio_.State().numel()));
   state_.Merge(next(state_.State().numel()));
-  if (network_.UsesImage()) image_.Merge(next(image_.State().numel()));
+  if (network_.UsesDepth()) image_.Merge(next(image_.State().numel()));
   if (network_.HasAux()) aux_.Merge(next(aux_.State().numel()));
   if (!config_.normalise_values) return;
   const Normalizer before = value_;

@@ -24,10 +24,11 @@ namespace gripstream {
 // n environments as a record holds them; contiguous views.
 struct Observation {
   torch::Tensor proprio{};  // [n, P] float32
-  torch::Tensor depth{};    // [n, H, W] uint16; undefined for a policy without image
+  torch::Tensor depth{};    // [n, H, W] uint16; undefined for a policy that uses none
   torch::Tensor state{};    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
   torch::Tensor done{};  // [n] uint8: not 0 where an episode ended before this observation, so that memory begins anew;
                          // undefined: nowhere
+  torch::Tensor rgb{};   // [n, cameras, H, W, 3] uint8 (one camera: or [n, H, W, 3]); undefined for a policy without
 };
 
 struct ActRequest {

@@ -11,6 +11,7 @@ constexpr double kForgetBias = 1.0;  // an LSTM remembers until it learns to for
 torch::Tensor Activate(const torch::Tensor& x, const std::string& name) {
   if (name == "relu") return at::relu(x);
   if (name == "tanh") return at::tanh(x);
+  if (name == "gelu") return at::gelu(x);
   return at::elu(x);
 }
 
@@ -77,6 +78,10 @@ torch::Tensor LayerBuilder::Constant(const std::string& name, at::IntArrayRef sh
 void LayerBuilder::AddLayer(Mlp& mlp, const std::string& name, int64_t inputs, int64_t outputs, double gain) const {
   mlp.weights.push_back(Weight(name + ".weight", {outputs, inputs}, gain));
   mlp.biases.push_back(Constant(name + ".bias", {outputs}, 0.0));
+}
+
+torch::Tensor LayerBuilder::Normal(const std::string& name, at::IntArrayRef shape, double std) const {
+  return parameters.Add(name, NormalTensor(RandomStream(seed, "initialise." + name).At(0, 0), shape, std));
 }
 
 Mlp LayerBuilder::Hidden(const std::string& name, int64_t inputs, const std::vector<int>& sizes,

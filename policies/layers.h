@@ -69,6 +69,7 @@ struct LayerBuilder {
 
   torch::Tensor Weight(const std::string& name, at::IntArrayRef shape, double gain) const;
   torch::Tensor Constant(const std::string& name, at::IntArrayRef shape, double value) const;
+  torch::Tensor Normal(const std::string& name, at::IntArrayRef shape, double std) const;
   // `name`.0, `name`.1, ... of these sizes, all activated.
   Mlp Hidden(const std::string& name, int64_t inputs, const std::vector<int>& sizes,
              const std::string& activation) const;

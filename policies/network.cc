@@ -67,25 +67,19 @@ torch::Tensor Conclude(const Tower& tower, const torch::Tensor& x, const Network
   return tower.output.Forward(y);
 }
 
-void RefuseEncoder(const std::string& key, const std::string& value, const std::string& expected) {
-  throw InputError("configuration", "policy.encoder." + key, value, expected);
-}
-
 }  // namespace
 
 ActorCritic::ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed)
-    : uses_image_(config.name == "depth_cnn"),
-      has_aux_(uses_image_ && config.aux.enabled && shapes.aux > 0),
+    : uses_depth_(config.name == "depth_cnn"),
+      uses_rgb_(config.name == "rgb"),
+      has_aux_(UsesImage() && config.aux.enabled && shapes.aux > 0),
       feed_aux_(has_aux_ && config.aux.feed_actor),
       average_(config.encoder.pool == "average"),
       actions_(shapes.action),
       init_log_std_(std::log(config.init_std)) {
   const LayerBuilder build{parameters_, seed};
   int64_t actor_inputs = shapes.state;
-  if (uses_image_) {
-    BuildEncoder(config, shapes, seed);
-    actor_inputs = config.encoder.features + shapes.proprio;
-  }
+  if (UsesImage()) actor_inputs = BuildEncoder(build, config, shapes) + shapes.proprio;
   const TowerPlan actor{"actor", config.actor_hidden, config.actor_rnn, config.activation};
   actor_inputs = BeginTower(build, actor, actor_inputs, actor_);
   if (has_aux_) {
@@ -99,56 +93,32 @@ ActorCritic::ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes,
   FinishTower(build, critic, BeginTower(build, critic, shapes.state, critic_), 1, 1.0, critic_);
 }
 
-void ActorCritic::BuildEncoder(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed) {
-  const EncoderConfig& encoder = config.encoder;
-  const size_t depth = encoder.channels.size();
-  if (encoder.kernels.size() != depth) {
-    RefuseEncoder("kernels", std::to_string(encoder.kernels.size()) + " numbers", "as many as channels");
-  }
-  if (encoder.strides.size() != depth) {
-    RefuseEncoder("strides", std::to_string(encoder.strides.size()) + " numbers", "as many as channels");
+// Returns the length of the features.
+int64_t ActorCritic::BuildEncoder(const LayerBuilder& build, const PolicyConfig& config, const PolicyShapes& shapes) {
+  if (uses_rgb_) {
+    rgb_ = RgbEncoder(build, config, shapes);
+    return rgb_.Features();
   }
   if (shapes.height_px == 0) {
     throw InputError("configuration", "policy.name", config.name,
                      "a policy without image, or exactly one camera in render.depth.cameras");
   }
-  const LayerBuilder build{parameters_, seed};
-  int64_t height = shapes.height_px, width = shapes.width_px, inputs = 1;
-  for (size_t i = 0; i < depth; ++i) {
-    const int64_t kernel = encoder.kernels[i], stride = encoder.strides[i], outputs = encoder.channels[i];
-    if (height < kernel || width < kernel) {
-      RefuseEncoder("kernels", std::to_string(kernel),
-                    "at most the " + std::to_string(height) + " x " + std::to_string(width) +
-                        " that reach convolution " + std::to_string(i));
-    }
-    const std::string layer = "encoder." + std::to_string(i);
-    conv_weights_.push_back(build.Weight(layer + ".weight", {outputs, inputs, kernel, kernel}, kHiddenGain));
-    conv_biases_.push_back(build.Constant(layer + ".bias", {outputs}, 0.0));
-    conv_strides_.push_back(stride);
-    height = (height - kernel) / stride + 1;
-    width = (width - kernel) / stride + 1;
-    inputs = outputs;
-    if (encoder.norm == "layer") {
-      norm_weights_.push_back(build.Constant(layer + ".norm.weight", {outputs, height, width}, 1.0));
-      norm_biases_.push_back(build.Constant(layer + ".norm.bias", {outputs, height, width}, 0.0));
-    }
-  }
-  const int64_t seen = average_ ? inputs : inputs * height * width;
-  projection_ = build.Hidden("encoder.features", seen, {encoder.features}, config.activation);
+  convolutions_ = Convolutions(build, "encoder", config.encoder, {1, shapes.height_px, shapes.width_px});
+  const MapShape& map = convolutions_.Shape();
+  const int64_t seen = average_ ? map.channels : map.channels * map.height * map.width;
+  projection_ = build.Hidden("encoder.features", seen, {config.encoder.features}, config.activation);
+  return config.encoder.features;
 }
 
 torch::Tensor ActorCritic::Encode(const torch::Tensor& image) const {
-  torch::Tensor x = image;
-  for (size_t i = 0; i < conv_weights_.size(); ++i) {
-    x = at::conv2d(x, conv_weights_[i], conv_biases_[i], conv_strides_[i]).relu_();
-    if (!norm_weights_.empty()) x = at::layer_norm(x, norm_weights_[i].sizes(), norm_weights_[i], norm_biases_[i]);
-  }
+  if (uses_rgb_) return rgb_.Forward(image);
+  const torch::Tensor x = convolutions_.Forward(image);
   return projection_.Forward(average_ ? x.mean({2, 3}) : x.flatten(1));
 }
 
 ActorOutput ActorCritic::Actor(const NetworkInput& input) const {
   ActorOutput output;
-  torch::Tensor x = uses_image_ ? at::cat({Encode(input.image), input.proprio}, 1) : input.state;
+  torch::Tensor x = UsesImage() ? at::cat({Encode(input.image), input.proprio}, 1) : input.state;
   x = RememberFirst(actor_, x, input, 0, output.memory);
   if (has_aux_) {
     output.aux = aux_.Forward(x);

@@ -20,12 +20,13 @@
 #include "policies/graph.h"
 #include "policies/layers.h"
 #include "policies/parameters.h"
+#include "policies/rgb_encoder.h"
 #include "policies/shapes.h"
 
 namespace gripstream {
 
 struct NetworkInput {
-  torch::Tensor image{};    // [R, 1, H, W] float32; undefined where the policy uses none
+  torch::Tensor image{};    // [R, 1, H, W] depth, or [R, cameras, 3, H, W] colours; undefined where there is none
   torch::Tensor proprio{};  // [R, P]
   torch::Tensor state{};    // [R, S]
   torch::Tensor memory{};   // [B, MemorySize()] before the first step; undefined for a policy without memory
@@ -59,7 +60,9 @@ class ActorCritic {
 
   ActorOutput Actor(const NetworkInput& input) const;
   CriticOutput Critic(const NetworkInput& input) const;
-  bool UsesImage() const { return uses_image_; }
+  bool UsesDepth() const { return uses_depth_; }
+  bool UsesRgb() const { return uses_rgb_; }
+  bool UsesImage() const { return uses_depth_ || uses_rgb_; }
   bool HasAux() const { return has_aux_; }
   // What a sequence carries from step to step: the actor's numbers, then the critic's. 0: no memory.
   int64_t MemorySize() const { return actor_.memory.MemorySize() + critic_.memory.MemorySize(); }
@@ -81,18 +84,17 @@ class ActorCritic {
   const ParameterSet& Parameters() const { return parameters_; }
 
  private:
-  void BuildEncoder(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed);
+  int64_t BuildEncoder(const LayerBuilder& build, const PolicyConfig& config, const PolicyShapes& shapes);
   torch::Tensor Encode(const torch::Tensor& image) const;  // [R, features]
   std::string AddEncoderTo(GraphBuilder& graph, const std::string& image) const;
 
-  bool uses_image_, has_aux_, feed_aux_, average_;
+  bool uses_depth_, uses_rgb_, has_aux_, feed_aux_, average_;
   int64_t actions_;
   double init_log_std_;
   ParameterSet parameters_;
-  std::vector<torch::Tensor> conv_weights_, conv_biases_;
-  std::vector<torch::Tensor> norm_weights_, norm_biases_;  // [C, H, W] per convolution; empty without normalisation
-  std::vector<int64_t> conv_strides_;
+  Convolutions convolutions_;  // of depth
   Mlp projection_, aux_;
+  RgbEncoder rgb_;
   Tower actor_, critic_;
   torch::Tensor log_std_;  // [A]; undefined where the actor puts it out
 };

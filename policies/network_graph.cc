@@ -38,11 +38,8 @@ Recurrent::GraphOutput Recurrent::AddTo(GraphBuilder& graph, const std::string& 
 }
 
 std::string ActorCritic::AddEncoderTo(GraphBuilder& graph, const std::string& image) const {
-  std::string x = image;
-  for (size_t i = 0; i < conv_weights_.size(); ++i) {
-    x = graph.Activation("relu", graph.Conv2d(x, conv_weights_[i], conv_biases_[i], conv_strides_[i]));
-    if (!norm_weights_.empty()) x = graph.LayerNorm(x, norm_weights_[i], norm_biases_[i]);
-  }
+  if (uses_rgb_) return rgb_.AddTo(graph, image);
+  const std::string x = convolutions_.AddTo(graph, image);
   return projection_.AddTo(graph, average_ ? graph.MeanPixels(x) : graph.Flatten(x));
 }
 
@@ -54,7 +51,7 @@ ActorCritic::GraphOutput ActorCritic::AddActorTo(GraphBuilder& graph, const Grap
     return step.features;
   };
   const bool remembers = actor_.memory.Exists();
-  std::string x = uses_image_ ? graph.Concat({AddEncoderTo(graph, input.image), input.proprio}) : input.state;
+  std::string x = UsesImage() ? graph.Concat({AddEncoderTo(graph, input.image), input.proprio}) : input.state;
   if (remembers && actor_.memory_first) {
     const std::string features = remember(x);
     x = actor_.concat_input ? graph.Concat({features, x}) : features;

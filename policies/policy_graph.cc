@@ -6,10 +6,18 @@ Graph Policy::InferenceGraph() const {
   Graph graph;
   GraphBuilder build(graph);
   ActorCritic::GraphInput input;
-  if (network_.UsesImage()) {
+  if (network_.UsesDepth()) {
     const std::string depth = build.Input(
         {"depth", {shapes_.height_px, shapes_.width_px}, "m", "depth along the optical axis; 0: nothing was hit"});
     input.image = image_.AddTo(build, depth, shapes_.depth_scale_m);
+  }
+  if (network_.UsesRgb()) {
+    input.image = build.Input({"rgb",
+                               {shapes_.cameras, shapes_.rgb_height_px, shapes_.rgb_width_px, 3},
+                               "",
+                               "red, green, blue, 0 to 255, of each camera"});
+  }
+  if (network_.UsesImage()) {
     const std::string proprio = build.Input({"proprio", {shapes_.proprio}, "", kProprioTensor});
     input.proprio = proprio_.AddTo(build, proprio);
   } else {

@@ -32,6 +32,13 @@ PolicyShapes ShapesFromSpecs(const std::vector<TensorSpec>& specs, int action_si
   shapes.action = action_size;
   if (shapes.proprio == 0) throw RunError(std::string("the record has no ") + kProprioTensor);
   if (shapes.state == 0) throw RunError(std::string("the record has no ") + kStateTensor);
+  for (const TensorSpec& spec : specs) {
+    if (spec.name != kRgbTensor || spec.dtype != DType::kUint8 || spec.shape.size() < 3) continue;
+    const size_t first = spec.shape.size() - 3;  // [cameras, H, W, 3], or [H, W, 3] of one
+    shapes.cameras = first == 1 ? spec.shape[0] : 1;
+    shapes.rgb_height_px = spec.shape[first];
+    shapes.rgb_width_px = spec.shape[first + 1];
+  }
   // Images of several cameras, [C, H, W], are for other roles: a policy sees one depth image or none.
   const bool several = std::ranges::any_of(
       specs, [](const TensorSpec& spec) { return spec.name == kDepthTensor && spec.shape.size() == 3; });

@@ -11,6 +11,7 @@ namespace gripstream {
 // Names of the record tensors that policies read.
 inline constexpr const char* kProprioTensor = "obs.proprio";
 inline constexpr const char* kDepthTensor = "obs.depth";
+inline constexpr const char* kRgbTensor = "obs.rgb";
 inline constexpr const char* kStateTensor = "state";
 inline constexpr const char* kAuxTensor = "aux.object_position";
 
@@ -20,8 +21,10 @@ struct PolicyShapes {
   int height_px = 0;         // H, 0 without an image
   int width_px = 0;          // W
   double depth_scale_m = 0;  // metres per unit of the stored depth
-  int aux = 0;               // length of the auxiliary target, 0 without
-  int action = 0;            // A
+  int cameras = 0;           // of colour images, 0 without
+  int rgb_height_px = 0, rgb_width_px = 0;
+  int aux = 0;     // length of the auxiliary target, 0 without
+  int action = 0;  // A
 
   bool operator==(const PolicyShapes&) const = default;
 };

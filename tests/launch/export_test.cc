@@ -66,6 +66,19 @@ TEST_F(Export, AFolderHoldsThePolicyTwiceAndAManifestThatFitsIt) {
   EXPECT_EQ(Digest("policy.onnx"), onnx);
 }
 
+TEST_F(Export, AStereoPolicyNamesBothCameras) {
+  TrainTiny({"policy.name=rgb", "render.depth.cameras=[]", "render.rgb.cameras=[stereo_left, stereo_right]",
+             "policy.rgb.fusion=attention", "policy.rgb.tokens=8", "policy.rgb.pool_height=2",
+             "policy.rgb.pool_width=4", "policy.rgb.heads=2"});
+  const Ended ended = ExportRun("run");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  const Manifest manifest = Written();
+  EXPECT_THAT(manifest.policy.inputs, ElementsAre("rgb", "proprio"));
+  EXPECT_EQ(manifest.camera.name, "stereo_left");
+  EXPECT_EQ(manifest.second_camera.name, "stereo_right");
+  EXPECT_EQ(manifest.second_camera.width_px, manifest.camera.width_px);
+}
+
 TEST_F(Export, APolicyOfTheStateNeedsNoCamera) {
   TrainTiny({"policy.name=state_mlp"});
   ASSERT_EQ(ExportRun("run").code, 0);

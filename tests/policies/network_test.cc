@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "policies/initialise.h"
+#include "policies/rgb_encoder.h"
 
 namespace gripstream {
 namespace {
@@ -14,9 +15,19 @@ PolicyShapes Shapes() {
   return {.proprio = 5, .state = 9, .height_px = 48, .width_px = 64, .depth_scale_m = 1e-4, .aux = 3, .action = 4};
 }
 
-NetworkInput Input(int64_t batch) {
+// Two cameras beside the depth.
+PolicyShapes StereoShapes() {
+  PolicyShapes shapes = Shapes();
+  shapes.cameras = 2;
+  shapes.rgb_height_px = 48;
+  shapes.rgb_width_px = 64;
+  return shapes;
+}
+
+NetworkInput Input(int64_t batch, bool stereo = false) {
   const RandomStream stream(1, "network test");
-  return {NormalTensor(stream.At(0, 0), {batch, 1, 48, 64}, 1.0),
+  const torch::Tensor depth = NormalTensor(stream.At(0, 0), {batch, 1, 48, 64}, 1.0);
+  return {stereo ? NormalTensor(stream.At(3, 0), {batch, 2, 3, 48, 64}, 1.0) : depth,
           NormalTensor(stream.At(1, 0), {batch, 5}, 1.0),
           NormalTensor(stream.At(2, 0), {batch, 9}, 1.0),
           {},
@@ -36,8 +47,8 @@ std::string InputErrorOf(const Body& body) {
 // Every name in the registry builds, runs and trains; a new one cannot be forgotten.
 TEST(ActorCritic, EveryPolicyInTheListRunsAndHasGradientsEverywhere) {
   for (const std::string& name : PolicyNames()) {
-    const ActorCritic network({.name = name}, Shapes(), 1);
-    const NetworkInput input = Input(6);
+    const ActorCritic network({.name = name}, StereoShapes(), 1);
+    const NetworkInput input = Input(6, name == "rgb");
     const ActorOutput actor = network.Actor(input);
     const torch::Tensor value = network.Critic(input).value;
     EXPECT_EQ(actor.mean.sizes(), (std::vector<int64_t>{6, 4})) << name;
@@ -90,6 +101,86 @@ TEST(ActorCritic, EveryKindOfMemoryRunsRemembersAndHasGradientsEverywhere) {
     EXPECT_FALSE(network.Actor(input).mean.equal(actor.mean));
     EXPECT_FALSE(network.Critic(input).value.equal(critic.value));
   }
+}
+
+std::vector<RgbConfig> EveryRgbEncoder() {
+  RgbConfig attention{
+      .fusion = "attention", .tokens = 12, .pool_height = 2, .pool_width = 4, .heads = 2, .features = 16};
+  RgbConfig resnet = attention, plain;
+  resnet.trunk = plain.trunk = "resnet18";
+  return {{}, attention, resnet, plain};
+}
+
+TEST(RgbEncoder, EveryKindSeesBothCamerasAndHasGradientsEverywhere) {
+  for (const RgbConfig& rgb : EveryRgbEncoder()) {
+    const ActorCritic network({.name = "rgb", .rgb = rgb, .aux = {.feed_actor = false}}, StereoShapes(), 1);
+    const std::string kind = rgb.trunk + " " + rgb.fusion + " ";
+    for (const NamedTensor& p : network.Parameters().All()) {  // a residual block begins with nothing
+      p.value.detach().add_(NormalTensor(RandomStream(2, p.name).At(0, 0), p.value.sizes(), 0.03));
+    }
+    NetworkInput input = Input(2, true);
+    const ActorOutput actor = network.Actor(input);
+    (actor.mean.square().sum() + actor.aux.square().sum() + actor.log_std.sum() +
+     network.Critic(input).value.square().sum())
+        .backward();
+    for (const NamedTensor& parameter : network.Parameters().All()) {
+      ASSERT_TRUE(parameter.value.grad().defined()) << kind << parameter.name;
+      EXPECT_GT(parameter.value.grad().abs().max().item<float>(), 0.0f) << kind << parameter.name;
+    }
+    for (const int64_t camera : {0, 1}) {
+      NetworkInput other = input;
+      other.image = input.image.clone();
+      other.image.select(1, camera).add_(1.0);
+      EXPECT_FALSE(network.Actor(other).mean.equal(actor.mean)) << kind << camera;
+    }
+    // The cameras' order matters: left is not right.
+    NetworkInput swapped = input;
+    swapped.image = input.image.flip({1});
+    EXPECT_FALSE(network.Actor(swapped).mean.equal(actor.mean)) << kind;
+  }
+}
+
+TEST(RgbEncoder, ThePapersStudentHasThePapersSizes) {
+  PolicyShapes shapes = StereoShapes();
+  shapes.rgb_height_px = 240;
+  shapes.rgb_width_px = 320;
+  shapes.proprio = 159;
+  const ActorCritic network({.name = "rgb",
+                             .rgb = {.trunk = "resnet18", .fusion = "attention"},
+                             .actor_hidden = {512, 512, 256},
+                             .actor_rnn = {.kind = "lstm", .units = 512}},
+                            shapes, 1);
+  const std::string parameters = network.Parameters().Describe();
+  for (const char* line :
+       {"encoder.trunk.stem.weight [64, 3, 7, 7]", "encoder.trunk.stage3.block1.second.weight [512, 512, 3, 3]",
+        "encoder.reduce.weight [128, 512, 1, 1]", "encoder.attention.position [1, 256, 128]",
+        "encoder.read_out.1.weight [64, 128]", "actor.memory.weight_ih [2048, 223]"}) {
+    EXPECT_THAT(parameters, testing::HasSubstr(line));
+  }
+  NetworkInput input{.image = at::zeros({1, 2, 3, 240, 320}),
+                     .proprio = at::zeros({1, 159}),
+                     .memory = at::zeros({1, network.MemorySize()})};
+  EXPECT_EQ(network.Actor(input).mean.sizes(), (std::vector<int64_t>{1, 4}));
+}
+
+TEST(RgbEncoder, NormalisesAsImageNetDoesAndKeepsCamerasAndPixelsInPlace) {
+  torch::Tensor images = at::zeros({1, 2, 4, 5, 3}, torch::kUInt8);
+  images[0][1][2][3][1] = 255;
+  const torch::Tensor normalised = RgbEncoder::Normalised(images);
+  EXPECT_EQ(normalised.sizes(), (std::vector<int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_NEAR(normalised[0][1][1][2][3].item<float>(), (1 - 0.456) / 0.224, 1e-5);
+  EXPECT_NEAR(normalised[0][0][0][0][0].item<float>(), -0.485 / 0.229, 1e-5);
+}
+
+TEST(RgbEncoder, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(InputErrorOf([] { ActorCritic({.name = "rgb"}, Shapes(), 1); }),
+              testing::HasSubstr("render.rgb.cameras"));
+  PolicyShapes three = StereoShapes();
+  three.cameras = 3;
+  EXPECT_THAT(InputErrorOf([&] { ActorCritic({.name = "rgb"}, three, 1); }), testing::HasSubstr("render.rgb.cameras"));
+  const RgbConfig heads{.fusion = "attention", .pool_height = 2, .pool_width = 5, .heads = 4};
+  EXPECT_THAT(InputErrorOf([&] { ActorCritic({.name = "rgb", .rgb = heads}, StereoShapes(), 1); }),
+              testing::HasSubstr("policy.rgb.heads"));
 }
 
 TEST(ActorCritic, ADeviationFromTheNetworkBeginsAtTheConfiguredOneAndDependsOnTheObservation) {
