@@ -10,6 +10,7 @@
 #include "envs/bench_physics.h"
 #include "envs/env_batch.h"
 #include "launch/bench_rows.h"
+#include "launch/bench_tune.h"
 #include "launch/child.h"
 #include "launch/commands.h"
 #include "launch/supervisor.h"
@@ -57,8 +58,8 @@ struct Benchmark {
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"env", Env},        {"physics", Physics},      {"render", Render},
-    {"wire", BenchWire}, {"control", BenchControl}, {"pipeline", Pipeline},
+    {"env", Env},           {"physics", Physics}, {"render", Render}, {"wire", BenchWire}, {"control", BenchControl},
+    {"pipeline", Pipeline}, {"tune", BenchTune},
 };
 
 }  // namespace
@@ -73,7 +74,8 @@ int BenchCommand(const BenchArguments& arguments) {
     for (BenchRow& row : benchmark.run(arguments.seconds)) rows.push_back(std::move(row));
   }
   if (!known)
-    throw InputError("command line", "bench", arguments.what, "env, physics, render, wire, control, pipeline or all");
+    throw InputError("command line", "bench", arguments.what,
+                     "env, physics, render, wire, control, pipeline, tune or all");
   std::printf("%s", ToTable(rows).c_str());
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

@@ -36,7 +36,7 @@ int DescribeCommand(const std::string& config_path, const std::vector<std::strin
   const TaskDescription task = DescribeTask(config);
   size_t env_bytes = 0;
   std::printf("record, per environment:\n");
-  for (const TensorSpec& spec : task.record) {
+  for (const TensorSpec& spec : RecordOf(config, task)) {
     std::printf("  %-60s %8zu bytes\n", spec.ToString().c_str(), spec.Bytes());
     env_bytes += spec.Bytes();
   }

@@ -51,6 +51,15 @@ struct BenchArguments {
 };
 int BenchCommand(const BenchArguments& arguments);
 
+struct TuneArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;  // YAML file for the recommended configuration; empty: none
+  double seconds = 60;
+  int max_staleness = 1;
+};
+int TuneCommand(const TuneArguments& arguments);
+
 // Without a configuration, of what the defaults need.
 int DoctorCommand(const std::string& config, const std::vector<std::string>& overrides);
 

@@ -143,7 +143,7 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   CheckOptions(options);
   const std::unique_ptr<LearnerEnd> wire =
       ListenForSimulators(WireOf(config, rank), {.run_id = RunId(config),
-                                                 .specs = task.record,
+                                                 .specs = RecordOf(config, task),
                                                  .config_hash = AgreementHash(config),
                                                  .total_envs = config.EnvsPerLearner(),
                                                  .first_env = rank * config.EnvsPerLearner()});

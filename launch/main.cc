@@ -75,10 +75,26 @@ void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
 
 void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure against peers and limits, side by side in one run");
-  command->add_option("what", arguments.what, "env, physics, render, wire, control, pipeline or all")->required();
+  command->add_option("what", arguments.what, "env, physics, render, wire, control, pipeline, tune or all")->required();
   command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
   command->add_option("--json", arguments.json_path, "also write the rows to this file");
   command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
+}
+
+void AddTune(CLI::App& app, TuneArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("tune", "Find what bounds a run on this machine, and how to run it fastest");
+  command->add_option("config", arguments.config, "run configuration (YAML)")->required();
+  command->add_option("-o,--output", arguments.output, "write the recommended configuration to this file");
+  command->add_option("--seconds", arguments.seconds, "time for all measurements")
+      ->check(CLI::Range(5.0, 86400.0))
+      ->capture_default_str();
+  command
+      ->add_option("--max-staleness", arguments.max_staleness,
+                   "largest runtime.max_staleness that may be recommended; 0: only what learns as lock-step does")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return TuneCommand(arguments); }; });
 }
 
 void AddSynergies(CLI::App& app, SynergiesArguments& arguments, Action& action) {
@@ -167,6 +183,7 @@ int Main(int argc, char** argv) {
   EvalArguments eval;
   PlayArguments play;
   BenchArguments bench;
+  TuneArguments tune;
   SynergiesArguments synergies;
   RenderModelOptions render;
   KeygenArguments keygen;
@@ -178,6 +195,7 @@ int Main(int argc, char** argv) {
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);
+  AddTune(app, tune, action);
   AddDoctor(app, doctor, action);
   AddKeygen(app, keygen, action);
   AddSynergies(app, synergies, action);

@@ -1,11 +1,12 @@
-// The benchmarks that need LibTorch: gripstream-bench pipeline --json FILE. `gripstream bench` runs it and shows the
-// rows.
+// The benchmarks that need LibTorch: gripstream-bench pipeline|limits --json FILE. `gripstream bench` and `gripstream
+// tune` run it and read the rows.
 #include <CLI/CLI.hpp>
 
 #include "core/error.h"
 #include "core/files.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "launch/bench_limits.h"
 #include "launch/bench_pipeline.h"
 #include "launch/bench_rows.h"
 #include "launch/supervisor.h"
@@ -17,10 +18,11 @@ int Main(int argc, char** argv) {
   StartLog("bench");
   CatchInterrupts();
   PrepareRoleEnvironment();
-  std::string what, json_path;
+  std::string what, config, json_path;
   double seconds = 1;
   CLI::App app("Benchmarks that need LibTorch; gripstream bench shows their rows");
-  app.add_option("what", what, "pipeline")->required()->check(CLI::IsMember({"pipeline"}));
+  app.add_option("what", what, "pipeline or limits")->required()->check(CLI::IsMember({"pipeline", "limits"}));
+  app.add_option("--config", config, "run configuration (YAML) for limits");
   app.add_option("--seconds", seconds, "time per measurement");
   app.add_option("--json", json_path, "file for the rows")->required();
   try {
@@ -30,7 +32,9 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw InputError("command line", std::string(error.what()) + " (see --help)");
   }
-  WriteFileAtomically(json_path, ToJson(BenchPipeline(seconds)));
+  const std::vector<BenchRow> rows =
+      what == "limits" ? BenchLimits(ReadRunConfig(config, {}), seconds) : BenchPipeline(seconds);
+  WriteFileAtomically(json_path, ToJson(rows));
   return kExitOk;
 }
 

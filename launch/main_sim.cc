@@ -6,6 +6,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/trace.h"
+#include "launch/acting.h"
 #include "launch/roles.h"
 
 namespace gripstream {
@@ -44,7 +45,7 @@ int Main(int argc, char** argv) {
   }
   const TraceSession session(trace, "simulator " + std::to_string(index));
   try {
-    ServeSimulator(config, index);
+    ServeSimulator(config, index, MakeActor);
   } catch (const RunError& error) {
     // The learner has been told, or is itself what failed, and says so: one failure, one line.
     if (!launched) throw;

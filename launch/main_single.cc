@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/trace.h"
+#include "launch/acting.h"
 #include "launch/learner_role.h"
 #include "launch/roles.h"
 
@@ -18,7 +19,7 @@ void StartSimulatorThread(const RunConfig& config, int index) {
   simulator = std::make_unique<std::jthread>([config, index] {
     NameTraceThread("simulator " + std::to_string(index));
     try {
-      ServeSimulator(config, index);
+      ServeSimulator(config, index, MakeActor);
     } catch (const std::exception& error) {
       // The learner has been told over the wire, and ends the run.
       LogError("simulator thread: ", error.what());

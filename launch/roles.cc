@@ -10,8 +10,17 @@
 #include "envs/env_batch.h"
 #include "launch/run_folder.h"
 #include "launch/supervisor.h"
+#include "policies/acted.h"
 
 namespace gripstream {
+std::vector<TensorSpec> RecordOf(const RunConfig& config, const TaskDescription& task) {
+  std::vector<TensorSpec> record = task.record;
+  if (!config.SimulatorsAct()) return record;
+  const std::vector<TensorSpec> acted = ActedSpecs(static_cast<int>(task.action.Elements()));
+  record.insert(record.end(), acted.begin(), acted.end());
+  return record;
+}
+
 SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index) {
   return {.sim = config.sim,
           .physics = config.physics,
@@ -43,8 +52,9 @@ std::string RunId(const RunConfig& config) {
   return std::to_string(HashName(std::filesystem::weakly_canonical(config.run.dir).string()));
 }
 
-void ServeSimulator(const RunConfig& config, int index) {
+void ServeSimulator(const RunConfig& config, int index, const ActorMaker& make_actor) {
   Simulator simulator(SimulatorOptionsOf(config, index));
+  if (config.SimulatorsAct()) simulator.SetActor(make_actor(config, simulator));
   const Layout layout(simulator.RecordSpecs(), simulator.GroupEnvs());
   Join join;
   join.run_id = RunId(config);

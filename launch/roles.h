@@ -1,12 +1,15 @@
 // What the role programs share: from a run's configuration to the options of a role, and its command line.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/tensor_spec.h"
 #include "envs/task.h"
 #include "launch/run_config.h"
+#include "sim_server/actor.h"
 #include "sim_server/role.h"
 #include "wire/transport.h"
 
@@ -24,14 +27,20 @@ struct TaskDescription {
 // Builds one environment and its camera; throws InputError for whatever the configuration names wrongly.
 TaskDescription DescribeTask(const RunConfig& config);
 
+// What simulators send of each environment: the task's record, and how they acted where they do.
+std::vector<TensorSpec> RecordOf(const RunConfig& config, const TaskDescription& task);
+
 SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index);
 // The wire as configured, its address filled in: that of learner `rank`.
 WireConfig WireOf(const RunConfig& config, int rank);
 // Tells runs apart, so that a simulator never joins another run's learner.
 std::string RunId(const RunConfig& config);
 
-// Connects to the learner and obeys it until it says stop.
-void ServeSimulator(const RunConfig& config, int index);
+using ActorMaker = std::function<std::unique_ptr<Actor>(const RunConfig&, const Simulator&)>;
+
+// Connects to the learner and obeys it until it says stop. `make_actor` is asked where simulators act
+// (launch/acting.h).
+void ServeSimulator(const RunConfig& config, int index, const ActorMaker& make_actor);
 
 // The configuration that a role program's first argument means: a run folder, or a YAML file with run.dir set.
 RunConfig RoleConfig(const std::string& path, const std::vector<std::string>& overrides);

@@ -6,14 +6,30 @@
 namespace gripstream {
 namespace {
 
-// Choices that the file format knows and this version cannot do: refused by name, never silently replaced.
-void RefuseWhatIsNotBuilt(const RunConfig& config, const std::string& name) {
-  if (config.runtime.inference != "learner") {
-    throw InputError(name, "runtime.inference", config.runtime.inference, "learner, the only place in this version");
-  }
+void CheckStaleness(const RunConfig& config, const std::string& name) {
   if (config.runtime.max_staleness != 0 && config.runtime.mode != "async") {
     throw InputError(name, "runtime.max_staleness", std::to_string(config.runtime.max_staleness),
                      "0: only runtime.mode async is ever stale");
+  }
+}
+
+// Simulators that act wait for nobody, so that there is nothing to overlap with inference elsewhere; and each must hold
+// whole inference chunks.
+void CheckInference(const RunConfig& config, const std::string& name) {
+  if (!config.SimulatorsAct()) return;
+  if (config.runtime.mode != "lockstep" && config.runtime.mode != "async") {
+    throw InputError(name, "runtime.inference", "simulator",
+                     "learner with runtime.mode " + config.runtime.mode + "; simulators act with lockstep and async");
+  }
+  if (config.policy.IsRecurrent()) {
+    throw InputError(name, "runtime.inference", "simulator",
+                     "learner with policy.actor_rnn or policy.critic_rnn, whose memory stays with the learner");
+  }
+  const int chunk = config.policy.inference_chunk;
+  if (config.sim.processes > 1 && config.sim.envs % chunk != 0) {
+    throw InputError(name, "sim.envs", std::to_string(config.sim.envs),
+                     "a multiple of policy.inference_chunk = " + std::to_string(chunk) +
+                         " with runtime.inference simulator and several simulators");
   }
 }
 
@@ -66,7 +82,8 @@ void CheckGroups(const RunConfig& config, const std::string& name) {
   if (groups == 1 || config.sim.envs % (groups * chunk) == 0) return;
   throw InputError(name, "sim.envs", std::to_string(config.sim.envs),
                    "a multiple of 2 x policy.inference_chunk = " + std::to_string(groups * chunk) + ": runtime.mode " +
-                       config.runtime.mode + " steps half-batches of whole inference chunks");
+                       config.runtime.mode +
+                       " steps half-batches of whole inference chunks (runtime.mode lockstep does not)");
 }
 
 void CheckSchedule(const RunConfig& config, const std::string& name) {
@@ -99,7 +116,8 @@ void CheckCurriculum(const RunConfig& config, const std::string& name) {
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
-  RefuseWhatIsNotBuilt(config, file.Name());
+  CheckStaleness(config, file.Name());
+  CheckInference(config, file.Name());
   CheckLearners(config, file.Name());
   CheckSizes(config, file.Name());
   CheckGroups(config, file.Name());

@@ -32,7 +32,7 @@ struct RunSection {
 };
 
 struct RuntimeConfig {
-  std::string mode = "lockstep";
+  std::string mode = "double_buffered";
   int max_staleness = 0;
   std::string inference = "learner";
 
@@ -45,7 +45,10 @@ struct RuntimeConfig {
                   "held in memory",
            .unit = "versions"},
           {0, 1000});
-    v.Choice("inference", inference, {"learner", "simulator"}, {.doc = "where the policy acts during collection"});
+    v.Choice(
+        "inference", inference, {"learner", "simulator"},
+        {.doc = "where the policy acts during collection. simulator: the learner publishes it to simulators, which "
+                "ship whole trajectories and wait for no answer; for slow links. With mode lockstep or async"});
   }
 };
 
@@ -96,8 +99,11 @@ struct RunConfig {
   int TotalEnvs() const { return sim.processes * sim.envs; }
   int EnvsPerLearner() const { return TotalEnvs() / learner.processes; }
   int SimulatorsPerLearner() const { return sim.processes / learner.processes; }
+  bool SimulatorsAct() const { return runtime.inference == "simulator"; }
   // Parts in which a simulator steps its environments.
-  int Groups() const { return runtime.mode == "double_buffered" || runtime.mode == "async" ? 2 : 1; }
+  int Groups() const {
+    return !SimulatorsAct() && (runtime.mode == "double_buffered" || runtime.mode == "async") ? 2 : 1;
+  }
 };
 
 // Reads the file, lays the overrides over it and checks what no single field can: what is not built yet, sizes that

@@ -168,7 +168,8 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
     const std::string index = std::to_string(i);
     std::vector<std::string> arguments = {"--index", index, "--launched"};
     parts.AddTo(arguments);
-    simulators.push_back(StartRole("simulator " + index, "gripstream-sim", config.run.dir, arguments, overrides));
+    simulators.push_back(
+        StartRole("simulator " + index, SimulatorProgram(config), config.run.dir, arguments, overrides));
   }
   const int code = Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
   parts.Merge();
@@ -192,6 +193,10 @@ std::string WireAddress(const RunConfig& config, int rank) {
 
 void PrepareRoleEnvironment() {
   setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
+}
+
+std::string SimulatorProgram(const RunConfig& config) {
+  return config.SimulatorsAct() ? "gripstream-sim-acting" : "gripstream-sim";
 }
 
 std::string RoleProgram(const std::string& name) {

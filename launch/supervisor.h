@@ -28,6 +28,9 @@ std::string WireAddress(const RunConfig& config, int rank);
 // LibTorch's OpenMP threads would spin between parallel regions and take the cores from the simulators.
 void PrepareRoleEnvironment();
 
+// The name of the simulators' program: with LibTorch only where they act.
+std::string SimulatorProgram(const RunConfig& config);
+
 // The path of a role's program, beside the running one.
 std::string RoleProgram(const std::string& name);
 

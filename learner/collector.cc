@@ -103,9 +103,11 @@ void Fleet::ReceiveFrom(int peer, int group, RolloutStore& store, int t, Collect
     const std::span<std::byte> target = store.Slice(index, t, range.begin, range.count);
     std::memcpy(target.data(), received.record.data() + layout.Offset(static_cast<int>(index)), target.size());
   }
+  if (t > 0 && SimulatorsAct()) CopyActed(peer, received, store, t - 1);
   step_times.physics_s = std::max<double>(step_times.physics_s, header.physics_s);
   step_times.observe_s = std::max<double>(step_times.observe_s, header.observe_s);
   step_times.render_s = std::max<double>(step_times.render_s, header.render_s);
+  step_times.inference_s = std::max<double>(step_times.inference_s, header.inference_s);
   wire_.ReleaseRecord(peer, received);
 }
 
@@ -117,10 +119,11 @@ void Fleet::Receive(int group, RolloutStore& store, int t, CollectTimes& times) 
   const double end = SteadySeconds();
   // A simulator begins with a command when it has it and is done with the one before.
   const double begun = std::max(commanded_s_[static_cast<size_t>(group)], done_s_);
-  done_s_ = std::min(end, begun + step.physics_s + step.observe_s + step.render_s);
+  done_s_ = std::min(end, begun + step.physics_s + step.observe_s + step.render_s + step.inference_s);
   times.physics_s += step.physics_s;
   times.observe_s += step.observe_s;
   times.render_s += step.render_s;
+  times.inference_s += step.inference_s;
   times.wire_s += end - std::max(start, done_s_);
   times.wait_s += end - start;
 }
@@ -172,6 +175,7 @@ void ActOn(const Fleet& fleet, int group, const Policy& policy, const Observatio
 bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
                     CollectTimes& times) {
   const TraceSpan span("collect");
+  if (fleet.SimulatorsAct()) return CollectActed(fleet, store, acting, step, times);
   int t = 0;
   for (; t < store.Horizon() && !Interrupted(); ++t) {
     const auto [policy, version] = acting(t);

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "policies/inference.h"
@@ -30,7 +31,7 @@ namespace gripstream {
 struct CollectTimes {
   double physics_s = 0, observe_s = 0, render_s = 0;
   double wire_s = 0;       // waiting for records beyond the simulators' work on them, and copying
-  double inference_s = 0;  // acting
+  double inference_s = 0;  // acting, here or in the slowest simulator
   double wait_s = 0;       // the learner's whole time for records: what the simulators' work cost it, and wire_s
 };
 
@@ -60,8 +61,14 @@ class Fleet {
   void SetCurriculumLevel(int level);
   // The same for one group. `action` is of all environments, [N, A] float32, contiguous; the group's rows are sent.
   void Step(int group, const torch::Tensor& action, uint64_t policy_version);
+  // Whether simulators choose actions themselves. All commands above do the same with them, too.
+  bool SimulatorsAct() const;
+  // One step of all environments by actions that the simulators choose by this policy; it is sent first to those who do
+  // not hold it. `step` keys the noise. Several steps may be under way, each answered by a record.
+  void Act(const Policy& policy, int64_t version, uint64_t step);
   // Waits for the group's record from every simulator and copies them into row t. Records come in the order of the
-  // commands, so groups are received in the order in which they were commanded.
+  // commands, so groups are received in the order in which they were commanded. Where simulators act, the actions that
+  // led to row t > 0 go into row t - 1; they are by the version that the store says (RunError otherwise).
   void Receive(int group, RolloutStore& store, int t, CollectTimes& times);
   void ReceiveAll(RolloutStore& store, int t, CollectTimes& times);
   // Every environment's state, in the order of their global ids, whatever simulator holds it.
@@ -72,6 +79,7 @@ class Fleet {
   // The same command for each simulator's part of a group; rows are what each environment has of `payload`.
   void SendRows(CommandKind kind, int group, uint64_t policy_version, std::span<const std::byte> payload,
                 size_t row_bytes);
+  void CopyActed(int peer, const Received& received, RolloutStore& store, int t) const;
   void ReceiveFrom(int peer, int group, RolloutStore& store, int t, CollectTimes& step_times);
   Deadline Wait() const { return Deadline::After(patience_s_); }
 
@@ -83,6 +91,7 @@ class Fleet {
   // have been done with what it was last commanded. Clock readings.
   std::vector<double> commanded_s_;
   double done_s_ = 0;
+  std::vector<std::pair<uint64_t, int64_t>> holds_;  // per peer that acts: its process, and the version sent to it
 };
 
 // Acts for a group of the fleet, whose ranges are whole inference chunks; `observation` and `result` are of all its
@@ -99,10 +108,13 @@ struct Acting {
   int64_t version = 0;
 };
 
-// Fills rows 0..T from row 0 on; `acting` is asked before each step. `step` counts policy steps since the start of the
-// run and keys the action noise. Returns false when stopped or interrupted before the end. No record is under way
-// afterwards.
+// Fills rows 0..T from row 0 on, wherever inference happens; `acting` is asked before each step. `step` counts policy
+// steps since the start of the run and keys the action noise. Returns false when stopped or interrupted before the end.
+// No record is under way afterwards.
 bool CollectRollout(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
                     CollectTimes& times);
+// The part of it for simulators that act themselves: they are told of steps ahead, and wait for no answer.
+bool CollectActed(Fleet& fleet, RolloutStore& store, const std::function<Acting(int t)>& acting, uint64_t step,
+                  CollectTimes& times);
 
 }  // namespace gripstream

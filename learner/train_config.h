@@ -32,7 +32,7 @@ struct EvalConfig {
   int sheet_rows = 6;
 
   void Fields(FieldVisitor& v) {
-    v.Int("episodes", episodes, {.doc = "episodes of the fixed evaluation set"}, {1, 1 << 24});
+    v.Int("episodes", episodes, {.doc = "episodes of the fixed evaluation set; 0: evaluate nothing"}, {0, 1 << 24});
     v.Uint64("seed", seed, {.doc = "names the evaluation set; the same for every policy compared"});
     v.Bool("at_start", at_start, {.doc = "evaluate the untrained policy too"});
     v.Bool("blank_image", blank_image, {.doc = "evaluate once more with the image blanked: does the policy look?"});

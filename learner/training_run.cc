@@ -122,7 +122,7 @@ void TrainingRun::StartAnew() {
   fleet_.Reset({}, 0);
   fleet_.ReceiveAll(store, 0, ignored);
   ppo_.Prime(store);
-  if (!options_.eval.at_start) return;
+  if (!options_.eval.at_start || options_.eval.episodes == 0) return;
   results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, false, false);
   if (group_.Leads()) std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);

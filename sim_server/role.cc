@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "core/cpus.h"
 #include "core/error.h"
 #include "core/trace.h"
 #include "envs/env_batch.h"
+#include "sim_server/actor.h"
 #include "sim_server/env_images.h"
 #include "sim_server/episode_film.h"
 #include "sim_server/episode_sheet.h"
@@ -69,6 +71,12 @@ class Simulator::Loop {
         case CommandKind::kSetLevel:
           SetLevel(command);
           break;
+        case CommandKind::kPolicy:
+          ActorOf(command).TakePolicy(command.payload, command.policy_version);
+          break;
+        case CommandKind::kAct:
+          Act(command);
+          break;
         case CommandKind::kStop:
           return;
       }
@@ -78,7 +86,7 @@ class Simulator::Loop {
  private:
   // What a group remembers between commands, besides its environments.
   struct Group {
-    uint64_t step = 0;
+    uint32_t step = 0;
     std::unique_ptr<EpisodeWatcher> watcher;
   };
 
@@ -131,7 +139,6 @@ class Simulator::Loop {
   }
 
   void Step(const Command& command) {
-    wire_.SetStage("stepping physics");
     const size_t expected = simulator_.ActionSpec().Bytes() * static_cast<size_t>(simulator_.GroupEnvs());
     if (command.payload.size() != expected) {
       throw RunError("step command of " + std::to_string(command.payload.size()) + " bytes of actions, expected " +
@@ -139,17 +146,45 @@ class Simulator::Loop {
     }
     actions_.resize(expected / sizeof(float));
     std::memcpy(actions_.data(), command.payload.data(), expected);
+    StepBy(command, actions_.data(), 0);
+  }
+
+  Actor& ActorOf(const Command& command) {
+    if (!simulator_.actor_) {
+      throw RunError(std::string("the learner's command '") + NameOf(command.kind) +
+                     "' is for simulators that act, which this one cannot");
+    }
+    return *simulator_.actor_;
+  }
+
+  void Act(const Command& command) {
+    wire_.SetStage("acting");
+    uint64_t step;
+    if (command.payload.size() != sizeof(step)) throw RunError("act command of another size than expected");
+    std::memcpy(&step, command.payload.data(), sizeof(step));
+    Actor& actor = ActorOf(command);
+    Stopwatch watch;
+    std::span<const float> actions;
+    {
+      const TraceSpan span("act");
+      actions = actor.Act(command.policy_version, step);
+    }
+    StepBy(command, actions.data(), watch.Lap());
+  }
+
+  void StepBy(const Command& command, const float* actions, float inference_s) {
+    wire_.SetStage("stepping physics");
     Stopwatch watch;
     {
       const TraceSpan span("physics");
-      EnvsOf(command).Step(actions_.data());
+      EnvsOf(command).Step(actions);
     }
     ++GroupOf(command).step;
-    Publish(command, watch);
+    Publish(command, watch, inference_s);
   }
 
   // `watch` has run since the physics began.
-  void Publish(const Command& command, Stopwatch& watch) {
+  void Publish(const Command& command, Stopwatch& watch, float inference_s = 0) {
     const float physics_s = watch.Lap();
     wire_.SetStage("waiting for a free record");
     const std::span<std::byte> record = AcquireRecord();
@@ -173,6 +208,11 @@ class Simulator::Loop {
     header.physics_s = physics_s;
     header.observe_s = observe_s;
     header.render_s = watch.Lap();
+    header.inference_s = inference_s;
+    if (simulator_.actor_) {
+      if (command.kind == CommandKind::kAct) simulator_.actor_->Write(layout_, record);
+      simulator_.actor_->Observe(layout_, record);
+    }
     if (group.watcher) group.watcher->Observe(envs, layout_, record);
     wire_.PublishRecord();
   }
@@ -249,9 +289,18 @@ Simulator::Simulator(const SimulatorOptions& options)
 
 Simulator::~Simulator() = default;
 
+void Simulator::SetActor(std::unique_ptr<Actor> actor) {
+  GS_CHECK(options_.groups == 1, "a simulator that acts steps all its environments together");
+  actor_ = std::move(actor);
+}
+
 std::vector<TensorSpec> Simulator::RecordSpecs() const {
   std::vector<TensorSpec> specs = groups_.front()->RecordSpecs();
   specs.insert(specs.end(), images_->Specs().begin(), images_->Specs().end());
+  if (actor_) {
+    const std::vector<TensorSpec> acted = actor_->Specs();
+    specs.insert(specs.end(), acted.begin(), acted.end());
+  }
   return specs;
 }
 

@@ -5,7 +5,8 @@
 // Its environments come in one or more groups of equal size, each a batch of its own; a command and its record concern
 // one group. With two, the learner infers for one while the other is stepped and rendered here.
 //
-// It obeys commands in order until told to stop: reset, step, save state, load state. Everything runs on the calling
+// It obeys commands in order until told to stop: reset, step, save state, load state. With an Actor it also steps by
+// actions of its own, and says in the records what they were. Everything runs on the calling
 // thread, but for the threads inside physics and rendering. Throws what its parts throw; the learner is told before.
 #pragma once
 
@@ -22,6 +23,7 @@
 
 namespace gripstream {
 
+class Actor;
 class EnvBatch;
 class EnvImages;
 
@@ -41,7 +43,9 @@ class Simulator {
   explicit Simulator(const SimulatorOptions& options);
   ~Simulator();
 
-  // The record of one step: the task's tensors, then the images. The same for every simulator of a run.
+  // Chooses actions when the learner says kAct; with one group only. Before Serve.
+  void SetActor(std::unique_ptr<Actor> actor);
+  // The record of one step: the task's tensors, the images, then the actor's. The same for every simulator of a run.
   std::vector<TensorSpec> RecordSpecs() const;
   const TensorSpec& ActionSpec() const;
   const std::vector<std::string>& RewardTerms() const;
@@ -62,6 +66,7 @@ class Simulator {
   uint32_t env_begin_;
   std::vector<std::unique_ptr<EnvBatch>> groups_;  // in the order of their global ids
   std::unique_ptr<EnvImages> images_;
+  std::unique_ptr<Actor> actor_;  // null: the learner acts
   std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
 };
 

@@ -26,14 +26,15 @@ namespace gripstream {
 static_assert(std::endian::native == std::endian::little, "records are little-endian");
 
 inline constexpr uint32_t kRecordMagic = 0x43525347;  // "GSRC"
-inline constexpr uint32_t kRecordVersion = 1;
+inline constexpr uint32_t kRecordVersion = 2;
 
 // The first 64 bytes of every record. The simulator sets the fields marked *; PublishRecord sets the rest.
 struct RecordHeader {
   uint32_t magic;
   uint32_t version;
   uint64_t sequence;        // 1, 2, 3, ... per simulator, without a gap
-  uint64_t step;            // * policy steps since the start of the run
+  uint32_t step;            // * policy steps since the last reset
+  float inference_s;        // * seconds that the simulator spent on choosing the actions; 0 where the learner does
   uint64_t policy_version;  // * of the actions that led to these observations; the oldest when they differ
   uint32_t env_begin;       // * first global environment id; AcquireRecord sets it to the simulator's first
   uint32_t env_count;       // N

@@ -46,6 +46,10 @@ const char* NameOf(CommandKind kind) {
       return "stop";
     case CommandKind::kSetLevel:
       return "set curriculum level";
+    case CommandKind::kPolicy:
+      return "publish policy";
+    case CommandKind::kAct:
+      return "act";
   }
   return "unknown";
 }

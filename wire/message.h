@@ -133,7 +133,7 @@ struct Heartbeat {
   }
 };
 
-enum class CommandKind : uint32_t { kReset = 1, kStep, kSaveState, kLoadState, kStop, kSetLevel };
+enum class CommandKind : uint32_t { kReset = 1, kStep, kSaveState, kLoadState, kStop, kSetLevel, kPolicy, kAct };
 const char* NameOf(CommandKind kind);
 
 struct CommandMessage {

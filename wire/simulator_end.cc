@@ -225,7 +225,7 @@ void SimulatorEnd::TakeCommand(Event event) {
                    std::to_string(next_command_));
   }
   if (message.command < static_cast<uint32_t>(CommandKind::kReset) ||
-      message.command > static_cast<uint32_t>(CommandKind::kSetLevel) || message.group >= join_.groups) {
+      message.command > static_cast<uint32_t>(CommandKind::kAct) || message.group >= join_.groups) {
     throw RunError(learner_ + " sent command kind " + std::to_string(message.command) + " for group " +
                    std::to_string(message.group));
   }

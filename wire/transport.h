@@ -37,7 +37,7 @@ struct Command {
   uint32_t group = 0;  // which part of the simulator's environments; 0 when it has one
   uint64_t sequence = 0;
   uint64_t policy_version = 0;
-  std::span<const std::byte> payload;  // kReset, kStep: actions as the roles agree; kLoadState: what SendState sent
+  std::span<const std::byte> payload;  // as the roles agree; kLoadState: what SendState sent
 };
 
 class SimulatorEnd {

@@ -95,8 +95,8 @@ TEST(Layers, EachThirdPartyHasOneDoor) {
       {"lz4", {"wire"}},
       {"zstd", {"wire"}},
       {"mujoco/", {"envs", "sim_server/render"}},
-      {"torch/", {"replay", "policies", "learner", "distill", "deploy", "launch"}},
-      {"ATen/", {"replay", "policies", "learner", "distill", "deploy", "launch"}},
+      {"torch/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
+      {"ATen/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
       {"opencv2/", {"sim_server/render", "deploy"}},
   };
   const auto rule = ReadRule();

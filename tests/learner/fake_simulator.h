@@ -125,6 +125,10 @@ class FakeSimulator {
         break;
       case CommandKind::kSetLevel:
         return true;  // it has no curriculum
+      case CommandKind::kPolicy:
+      case CommandKind::kAct:
+        wire.SendFailure("cannot act");
+        return false;
       case CommandKind::kStop:
         return false;
     }

@@ -46,7 +46,7 @@ class Transport : public testing::TestWithParam<std::string> {
       const Command command = end->WaitCommand(Soon());
       if (command.kind == CommandKind::kStop) return sequence - 1;
       const std::span<std::byte> record = end->AcquireRecord(Soon());
-      Layout::Header(record).step = command.payload.size();
+      Layout::Header(record).step = static_cast<uint32_t>(command.payload.size());
       Layout::Header(record).policy_version = command.policy_version;
       FillRecord(layout, record, sequence);
       end->PublishRecord();
