@@ -14,6 +14,7 @@ if(NOT site_packages)
   message(FATAL_ERROR "No wheels under ${GRIPSTREAM_DEPS}: run tools/setup.sh first")
 endif()
 list(GET site_packages 0 site_packages)
+set(GRIPSTREAM_SITE_PACKAGES ${site_packages})
 
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
@@ -48,6 +49,14 @@ add_library(mujoco::mujoco SHARED IMPORTED)
 set_target_properties(mujoco::mujoco PROPERTIES
   IMPORTED_LOCATION ${mujoco_library}
   INTERFACE_INCLUDE_DIRECTORIES ${site_packages}/mujoco/include)
+
+# V-HACD: one header, which its Python binding's wheel brings.
+set(vhacd_include ${site_packages}/vhacdx)
+if(NOT EXISTS ${vhacd_include}/VHACD.h)
+  message(FATAL_ERROR "V-HACD not found at ${vhacd_include}: run tools/setup.sh")
+endif()
+add_library(vhacd::vhacd INTERFACE IMPORTED)
+set_target_properties(vhacd::vhacd PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${vhacd_include})
 
 # LibTorch, CPU half of the wheel. libtorch_cpu.so also needs libcudart and libcupti at load time: toolkit or wheels.
 if(GRIPSTREAM_TORCH)

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "envs/servos.h"
 
 namespace gripstream {
 namespace {
@@ -57,24 +58,35 @@ Quat ToQuat(const mjtNum* q) {
   return {q[0], q[1], q[2], q[3]};
 }
 
+// Where both the joint and its actuator's control may be.
+JointLimit LimitsOf(const mjModel* model, int actuator, int joint, const Resolver& resolver) {
+  const bool control = model->actuator_ctrllimited[actuator] != 0, limited = model->jnt_limited[joint] != 0;
+  const std::string name = mj_id2name(model, mjOBJ_ACTUATOR, actuator);
+  if (!control && !limited) resolver.Refuse("binding.actuators", name, "a limited joint");
+  JointLimit limit{-1e10, 1e10};
+  for (const mjtNum* range : {control ? model->actuator_ctrlrange + 2 * actuator : nullptr,
+                              limited ? model->jnt_range + 2 * joint : nullptr}) {
+    if (range == nullptr) continue;
+    limit = {std::max(limit.lower, range[0]), std::min(limit.upper, range[1])};
+  }
+  if (limit.lower >= limit.upper) resolver.Refuse("binding.actuators", name, "a control range within the joint's");
+  return limit;
+}
+
 void BindActuators(const mjModel* model, const BindingConfig& names, const Resolver& resolver, RobotBinding& out) {
   std::vector<std::string> wanted = names.actuators;
   if (wanted.empty()) wanted = NamesOf(model, mjOBJ_ACTUATOR, static_cast<int>(model->nu));
-  if (wanted.empty()) resolver.Refuse("binding.actuators", "none", "a model with named position actuators");
+  if (wanted.empty()) resolver.Refuse("binding.actuators", "none", "a model with named actuators");
   for (const std::string& name : wanted) {
     const int id = resolver.Id(mjOBJ_ACTUATOR, "actuators", model->nu, "binding.actuators", name);
-    const bool position = model->actuator_trntype[id] == mjTRN_JOINT && model->actuator_biastype[id] == mjBIAS_AFFINE;
-    if (!position) resolver.Refuse("binding.actuators", name, "a position actuator on a joint");
+    const ActuatorKind kind = KindOf(*model, id);
+    if (kind != ActuatorKind::kPosition)
+      resolver.Refuse("binding.actuators", name + ", " + WordsFor(kind), "a position servo");
     const int joint = model->actuator_trnid[2 * id];
-    if (model->jnt_type[joint] != mjJNT_HINGE && model->jnt_type[joint] != mjJNT_SLIDE)
-      resolver.Refuse("binding.actuators", name, "an actuator on a hinge or a slide");
     out.actuators.push_back(id);
     out.qpos.push_back(model->jnt_qposadr[joint]);
     out.dofs.push_back(model->jnt_dofadr[joint]);
-    const bool limited = model->actuator_ctrllimited[id] != 0;
-    const mjtNum* range = limited ? model->actuator_ctrlrange + 2 * id : model->jnt_range + 2 * joint;
-    if (!limited && model->jnt_limited[joint] == 0) resolver.Refuse("binding.actuators", name, "a limited joint");
-    out.tree.limits.push_back({range[0], range[1]});
+    out.tree.limits.push_back(LimitsOf(model, id, joint, resolver));
     out.tree.joint_names.emplace_back(mj_id2name(model, mjOBJ_JOINT, joint));
   }
   if (wanted.size() > kMaxRobotJoints)

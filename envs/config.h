@@ -7,10 +7,11 @@
 #include "control/fabric_params.h"
 #include "core/config.h"
 #include "envs/grasp_config.h"
+#include "envs/mesh_objects.h"
 
 namespace gripstream {
 
-// The names by which a task finds its way in a model. Any MJCF with joint position actuators will do.
+// The names by which a task finds its way in a model. Any MJCF with actuators on its joints will do.
 struct BindingConfig {
   std::vector<std::string> actuators;
   int arm_joints = 7;
@@ -19,9 +20,11 @@ struct BindingConfig {
   std::vector<std::string> touch_sensors{};
   std::string object_body = "object";
   std::string home_key = "home";
+  std::vector<double> servo_stiffness{}, servo_damping{};
+  bool gravity_compensation = false;
 
   void Fields(FieldVisitor& v) {
-    v.Strings("actuators", actuators, {.doc = "position actuators in joint order; empty: all of the model"});
+    v.Strings("actuators", actuators, {.doc = "actuators in joint order; empty: all of the model"});
     v.Int("arm_joints", arm_joints, {.doc = "how many of them, from the first, move the palm; the rest are the hand"},
           {1, 32});
     v.String("palm_site", palm_site, {.doc = "site whose pose the palm_pose action commands"});
@@ -29,6 +32,15 @@ struct BindingConfig {
     v.Strings("touch_sensors", touch_sensors, {.doc = "touch sensors, for the critic; empty: all of the model"});
     v.String("object_body", object_body, {.doc = "free body that takes the catalogue object's geoms"});
     v.String("home_key", home_key, {.doc = "keyframe an episode starts from"});
+    v.Floats("servo_stiffness", servo_stiffness, 0,
+             {.doc = "joint servos in place of motors and velocity servos: one number for all of these, or one per "
+                     "actuator, 0 keeping a position servo's own",
+              .unit = "Nm/rad"},
+             {0, 1e6});
+    v.Floats("servo_damping", servo_damping, 0,
+             {.doc = "of these servos, one number or one per actuator; empty or 0: critical", .unit = "Nms/rad"},
+             {0, 1e6});
+    v.Bool("gravity_compensation", gravity_compensation, {.doc = "the robot carries its own weight"});
   }
 };
 
@@ -95,6 +107,7 @@ struct TaskConfig {
   std::string name = "reach";
   std::string model, catalogue;
   std::vector<std::string> objects = {"train"}, held_out_objects = {"heldout"};
+  MeshesConfig meshes;
   std::string camera = "depth";
   int physics_hz = 120, decimation = 12, control_decimation = 2;
   double episode_s = 1.2;
@@ -112,8 +125,11 @@ struct TaskConfig {
     v.Choice("name", name, {"reach", "grasp"}, {.doc = "task"});
     v.String("model", model, {.doc = "MJCF file; empty: the shipped KUKA iiwa 7 with Allegro hand"});
     v.String("catalogue", catalogue, {.doc = "MJCF file with one body per object; empty: the shipped one"});
-    v.Strings("objects", objects, {.doc = "objects by name, or train, heldout, all; empty: the model's own object"});
+    v.Strings(
+        "objects", objects,
+        {.doc = "objects by name, or train, heldout, all, meshes, heldout_meshes; empty: the model's own object"});
     v.Strings("held_out_objects", held_out_objects, {.doc = "objects of held-out evaluation; empty: there is none"});
+    v.Group("meshes", meshes, "your own objects, beside the catalogue's");
     v.String("camera", camera, {.doc = "camera that the policy sees through"});
     v.Int("physics_hz", physics_hz, {.doc = "physics steps per second", .unit = "Hz"}, {1, 10000});
     v.Int("decimation", decimation, {.doc = "physics steps per policy step"}, {1, 10000});

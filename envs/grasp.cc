@@ -33,24 +33,16 @@ class Grasp final : public Task {
       : task_(task),
         config_(task.grasp),
         teacher_(config_.proprio == "teacher"),
+        critic_as_teacher_(config_.state == "teacher"),
         arm_(static_cast<size_t>(robot.arm_joints)),
         curl_(CurlPosture(config_, robot)),
         goal_{config_.goal[0], config_.goal[1], config_.goal[2]},
         step_s_(static_cast<double>(task.decimation) / task.physics_hz) {}
 
-  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override {
-    std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
-                                            {"joint_velocity", d.joints, "rad/s"},
-                                            {"hand_position", 3 * d.hand_points, "m"},
-                                            {"hand_velocity", 3 * d.hand_points, "m/s"}};
-    if (teacher_) Append(fields, {{"object_position", 3, "m"}, {"object_rotation", 4, ""}});
-    Append(fields, {{"goal", 3, "m"}});
-    if (teacher_) Append(fields, Identity(d));
-    Append(fields, Commands(d));
-    return fields;
-  }
+  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override { return RobotFields(d, teacher_); }
 
   std::vector<ObservationField> StateFields(const TaskDims& d) const override {
+    if (critic_as_teacher_) return RobotFields(d, true);
     std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
                                             {"joint_velocity", d.joints, "rad/s"},
                                             {"hand_position", 3 * d.hand_points, "m"},
@@ -116,12 +108,27 @@ class Grasp final : public Task {
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
     ObserveProprio(scene, proprio);
-    ObserveState(scene, state);
+    if (critic_as_teacher_)
+      PutRobot({scene.q, scene.qd, scene.hand, scene.object, true, 1}, scene, state);
+    else
+      ObserveState(scene, state);
   }
 
  private:
   static void Append(std::vector<ObservationField>& to, const std::vector<ObservationField>& more) {
     to.insert(to.end(), more.begin(), more.end());
+  }
+  // What a robot knows of itself, and with `teacher` of the object as well.
+  static std::vector<ObservationField> RobotFields(const TaskDims& d, bool teacher) {
+    std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
+                                            {"joint_velocity", d.joints, "rad/s"},
+                                            {"hand_position", 3 * d.hand_points, "m"},
+                                            {"hand_velocity", 3 * d.hand_points, "m/s"}};
+    if (teacher) Append(fields, {{"object_position", 3, "m"}, {"object_rotation", 4, ""}});
+    Append(fields, {{"goal", 3, "m"}});
+    if (teacher) Append(fields, Identity(d));
+    Append(fields, Commands(d));
+    return fields;
   }
   static std::vector<ObservationField> Identity(const TaskDims& d) {
     return {{"object", d.objects, "one-hot"}, {"object_scale", 1, ""}};
@@ -180,21 +187,35 @@ class Grasp final : public Task {
     out.Put(scene.command_qdd, velocity_factor);
   }
 
-  void ObserveProprio(const Scene& scene, std::span<float> proprio) const {
-    const double factor = RampAt(config_.velocity_inputs, scene.level);
-    NumberWriter out(proprio);
-    out.Put(scene.q_seen);
-    out.Put(scene.qd_seen, factor);
-    for (const FrameMotion& point : scene.hand_seen) out.Put(point.pos);
-    for (const FrameMotion& point : scene.hand_seen) out.Put(factor * point.linear);
-    if (teacher_) {
-      out.Put(scene.object_seen.pos);
-      out.Put(scene.object_seen.quat);
+  // Of RobotFields: what is observed, and the factor on all speeds.
+  struct RobotView {
+    std::span<const double> q, qd;
+    std::span<const FrameMotion> hand;
+    const Transform& object;
+    bool teacher;
+    double velocity_factor;
+  };
+
+  void PutRobot(const RobotView& view, const Scene& scene, std::span<float> numbers) const {
+    const double factor = view.velocity_factor;
+    NumberWriter out(numbers);
+    out.Put(view.q);
+    out.Put(view.qd, factor);
+    for (const FrameMotion& point : view.hand) out.Put(point.pos);
+    for (const FrameMotion& point : view.hand) out.Put(factor * point.linear);
+    if (view.teacher) {
+      out.Put(view.object.pos);
+      out.Put(view.object.quat);
     }
     out.Put(goal_);
-    if (teacher_) PutIdentity(scene, out);
+    if (view.teacher) PutIdentity(scene, out);
     PutCommands(scene, factor, out);
-    GS_CHECK(out.Written() == proprio.size(), "obs.proprio is not filled as declared");
+    GS_CHECK(out.Written() == numbers.size(), "an observation is not filled as declared");
+  }
+
+  void ObserveProprio(const Scene& scene, std::span<float> proprio) const {
+    const double factor = RampAt(config_.velocity_inputs, scene.level);
+    PutRobot({scene.q_seen, scene.qd_seen, scene.hand_seen, scene.object_seen, teacher_, factor}, scene, proprio);
     if (config_.observation_clip <= 0) return;
     const float clip = static_cast<float>(config_.observation_clip);
     for (float& value : proprio) value = std::clamp(value, -clip, clip);
@@ -223,7 +244,7 @@ class Grasp final : public Task {
 
   const TaskConfig task_;
   const GraspConfig config_;
-  const bool teacher_;
+  const bool teacher_, critic_as_teacher_;
   const size_t arm_;
   const std::vector<double> curl_;
   const Vec3 goal_;

@@ -11,7 +11,7 @@
 namespace gripstream {
 
 struct GraspConfig {
-  std::string proprio = "student", success = "at_end";
+  std::string proprio = "student", state = "privileged", success = "at_end";
   std::vector<double> goal = {-0.5, 0, 0.75};
   double goal_tolerance_m = 0.1, lift_m = 0.15, hold_s = 0, end_after_hold_s = 0;
   std::vector<double> reach_center = {-0.55, 0.1}, reach_size = {0.5, 0.8};
@@ -26,6 +26,10 @@ struct GraspConfig {
   void Fields(FieldVisitor& v) {
     v.Choice("proprio", proprio, {"student", "teacher"},
              {.doc = "obs.proprio: what a robot knows; teacher: the object's pose and identity as well"});
+    v.Choice(
+        "state", state, {"privileged", "teacher"},
+        {.doc = "state, which the critic reads: true motion and forces of everything; teacher: what obs.proprio of a "
+                "teacher has, free of noise"});
     v.Choice("success", success, {"at_end", "ever"},
              {.doc = "in the goal region for hold_s when the episode ends, or at any time in it"});
     v.Floats("goal", goal, 3, {.doc = "where the object is to be", .unit = "m"});

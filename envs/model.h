@@ -58,6 +58,8 @@ class ModelSet {
   struct FreeModel {
     void operator()(mjModel* model) const { mj_deleteModel(model); }
   };
+  void PutObjects(const TaskConfig& config, const std::string& path, mjSpec* spec);
+
   std::vector<ObjectInfo> objects_;
   std::vector<int> train_, held_out_;
   std::vector<std::unique_ptr<mjModel, FreeModel>> models_;

@@ -1,7 +1,10 @@
-// gripstream describe: the layout of a configuration's record and action, as both ends of the wire see it.
+// gripstream describe: the layout of a configuration's record and action, as both ends of the wire see it; of an MJCF
+// file, the names that a configuration may use.
 #include <cstdio>
 #include <filesystem>
 
+#include "core/error.h"
+#include "envs/model_offer.h"
 #include "launch/commands.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
@@ -31,6 +34,10 @@ void PrintCameras(const RunConfig& config) {
 }  // namespace
 
 int DescribeCommand(const std::string& config_path, const std::vector<std::string>& overrides) {
+  if (config_path.ends_with(".xml") || config_path.ends_with(".mjcf")) {
+    std::fputs(DescribeOffer(config_path).c_str(), stdout);
+    return kExitOk;
+  }
   const RunConfig config = std::filesystem::is_directory(config_path) ? OpenRunFolder(config_path, overrides)
                                                                       : ReadRunConfig(config_path, overrides);
   const TaskDescription task = DescribeTask(config);

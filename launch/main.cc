@@ -68,7 +68,8 @@ void AddPlay(CLI::App& app, PlayArguments& arguments, Action& action) {
 
 void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("describe", "Print a configuration's observation, action and record layout");
-  command->add_option("config", arguments.config, "run configuration (YAML)")->required();
+  command->add_option("config", arguments.config, "run configuration (YAML); or a model (.xml): the names it offers")
+      ->required();
   AddOverrides(*command, arguments.overrides);
   command->callback([&] { action = [&] { return DescribeCommand(arguments.config, arguments.overrides); }; });
 }

@@ -68,6 +68,7 @@ install_wheels() {
   pip_flags=(--no-deps)  # the CUDA halves of torch are not needed on a machine without a GPU
   wheels runtime "mujoco==$MUJOCO_VERSION" "mujoco-core==$MUJOCO_VERSION" "torch==$TORCH_VERSION" \
     "nvidia-cuda-runtime==$CUDA_RUNTIME_VERSION" "nvidia-cuda-cupti==$CUDA_CUPTI_VERSION"
+  wheels geometry "vhacdx==$VHACDX_VERSION"
   if [[ ${1:-} == --tests ]]; then
     pip_flags=()
     wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION" "onnx==$ONNX_VERSION" \

@@ -95,6 +95,7 @@ TEST(Layers, EachThirdPartyHasOneDoor) {
       {"lz4", {"wire"}},
       {"zstd", {"wire"}},
       {"mujoco/", {"envs", "sim_server/render"}},
+      {"VHACD", {"envs"}},
       {"torch/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
       {"ATen/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
       {"opencv2/", {"sim_server/render", "deploy"}},

@@ -67,13 +67,6 @@ TEST(BadInput, BodyThatCannotBeTheObjectIsRefused) {
   EXPECT_THAT(Refusal([](TaskConfig& task) { task.binding.object_body = "palm_link"; }), HasSubstr("free joint"));
 }
 
-TEST(BadInput, MotorsAreNoPositionActuators) {
-  const std::string text =
-      "<mujoco><worldbody><body><joint name='j' range='-1 1' limited='true'/><geom size='.1'/></body></worldbody>"
-      "<actuator><motor name='m' joint='j'/></actuator><keyframe><key name='home' qpos='0'/></keyframe></mujoco>";
-  EXPECT_THAT(RefusalOfModel("motor.xml", text), AllOf(HasSubstr("got 'm'"), HasSubstr("position actuator")));
-}
-
 TEST(BadInput, NumbersThatDoNotFitTogetherAreRefused) {
   EXPECT_THAT(Refusal([](TaskConfig& task) { task.control_decimation = 5; }), HasSubstr("task.control_decimation"));
   EXPECT_THAT(Refusal([](TaskConfig& task) { task.episode_s = 0.01; }), HasSubstr("task.episode_s"));

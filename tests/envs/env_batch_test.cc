@@ -141,9 +141,18 @@ TEST(EnvBatch, SplittingTheEnvironmentsOverProcessesChangesNoBit) {
     EXPECT_EQ(Record(*whole).Bytes(env), env < 2 ? Record(*left).Bytes(env) : Record(*right).Bytes(env - 2)) << env;
 }
 
-TEST(EnvBatch, SameSeedGivesTheSameTrajectoryOverThousandStepsAtOneTwoAndFourThreads) {
+class EveryTask : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(EnvBatch, EveryTask, ::testing::ValuesIn(TaskNames()),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(EveryTask, SameSeedGivesTheSameTrajectoryOverThousandStepsAtOneTwoAndFourThreads) {
   TaskConfig task = SmallTask();
+  task.name = GetParam();
   task.decimation = 2;
+  if (task.name != "reach") task.action.map = "fabric";
+  task.randomise.enabled = true;
+  task.curriculum.start = task.curriculum.levels;
   const auto hash = [&](int threads) {
     const auto envs = MakeBatch(task, 5, 5, 0, threads);
     envs->Reset({});

@@ -217,6 +217,26 @@ TEST(GraspEnv, ObservationsHoldWhatTheirLayoutSays) {
   }
 }
 
+TEST(GraspEnv, CriticMayReadATeachersNumbersWithoutTheirNoise) {
+  TaskConfig task = GraspTask();
+  task.grasp.proprio = task.grasp.state = "teacher";
+  task.grasp.observation_clip = 0;
+  task.grasp.velocity_inputs = {1, 1};
+  const auto exact = MakeBatch(task, 2);
+  task.randomise.enabled = true;
+  task.curriculum.start = 50;
+  const auto noisy = MakeBatch(task, 2);
+  for (EnvBatch* envs : {exact.get(), noisy.get()}) {
+    envs->Reset({});
+    testing::StepRandomly(*envs, 0, 0);
+    const Record record(*envs);
+    const std::vector<float> seen = record.Get<float>("obs.proprio", 0), state = record.Get<float>("state", 0);
+    ASSERT_EQ(seen.size(), state.size());
+    EXPECT_EQ(envs->StateFields().size(), envs->ProprioFields().size());
+    EXPECT_EQ(seen == state, envs == exact.get());
+  }
+}
+
 TEST(GraspEnv, VelocityInputsAreZeroByDefault) {
   const auto envs = MakeBatch(GraspTask(), 2);
   envs->Reset({});

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "control/kinematic_tree.h"
 #include "envs/own_models.h"
 #include "tests/envs/helpers.h"
 
@@ -67,9 +68,24 @@ void Slide(EnvBatch& envs) {
   }
 }
 
+// The object falls on the fingers, which yield to its weight and over which it slides off.
+void DropOnFingers(EnvBatch& envs) {
+  const RobotBinding& robot = envs.Robot();
+  std::vector<double> q;
+  for (const int address : robot.qpos) q.push_back(robot.home_qpos[static_cast<size_t>(address)]);
+  const Vec3 finger = FramePose(robot.tree, q, robot.tips[1]).pos;
+  for (int env = 0; env < 2; ++env) {
+    std::vector<mjtNum> state = testing::StateOf(envs, env);
+    mjtNum* object = &state[1 + static_cast<size_t>(robot.object_qpos)];
+    object[0] = finger.x, object[1] = finger.y, object[2] = finger.z + 0.06;
+    envs.Physics().WriteState(env, state.data());
+  }
+}
+
 TEST(Randomise, NothingRandomMakesEnvironmentsEqual) {
   EXPECT_EQ(Difference(BareTask()), 0);
   EXPECT_EQ(Difference(BareTask(), Slide), 0);
+  EXPECT_EQ(Difference(BareTask(), DropOnFingers), 0);
 }
 
 TEST(Randomise, EachPartChangesTheMotion) {
@@ -85,7 +101,39 @@ TEST(Randomise, EachPartChangesTheMotion) {
   EXPECT_GT(Difference(with([](auto& r) { r.start_position = {0, 0.3}; })), 1e-3);
   EXPECT_GT(Difference(with([](auto& r) { r.start_velocity = {0, 1}; })), 1e-6);
   EXPECT_GT(Difference(with([](auto& r) { r.push = {0, 10}, r.push_distance_m = 10; })), 1e-3);
-  // Mass and the robot's friction show where the hand pushes the object about: they are tested on the models below.
+  EXPECT_GT(Difference(with([](auto& r) { r.object_mass = {1, 1, 0.5, 3}; }), DropOnFingers), 1e-3);
+  EXPECT_GT(Difference(with([](auto& r) {
+                         r.object_friction = {1, 1, 0, 0}, r.robot_friction = {1, 1, 0.1, 1};
+                       }),
+                       DropOnFingers),
+            1e-3)
+      << "contacts take the greater of two: the object's is out of the way";
+}
+
+TEST(Randomise, EveryNumberDiffersBetweenTheEnvironmentsOfABatch) {
+  TaskConfig task = BareTask();
+  task.randomise = {};
+  task.randomise.enabled = true;
+  const auto envs = MakeBatch(task, 8);
+  envs->Reset({});
+  const RobotBinding& robot = envs->Robot();
+  const auto distinct = [&](const std::function<mjtNum(const mjModel&)>& number) {
+    std::set<mjtNum> seen;
+    for (int env = 0; env < 8; ++env) seen.insert(number(*envs->PhysicsModel(env)));
+    return seen.size();
+  };
+  const int palm_geom = envs->Model(0)->body_geomadr[envs->Model(0)->site_bodyid[robot.palm_site]];
+  const int object_geom = envs->Model(0)->body_geomadr[robot.object_body];
+  EXPECT_EQ(distinct([&](const mjModel& m) { return m.geom_friction[3 * palm_geom]; }), 8u);
+  EXPECT_EQ(distinct([&](const mjModel& m) { return m.geom_friction[3 * object_geom]; }), 8u);
+  EXPECT_EQ(distinct([&](const mjModel& m) { return m.body_mass[robot.object_body]; }), 8u);
+  EXPECT_EQ(distinct([&](const mjModel& m) { return m.body_inertia[3 * robot.object_body]; }), 8u);
+  for (size_t j = 0; j < robot.actuators.size(); ++j) {
+    const int id = robot.actuators[j];
+    EXPECT_EQ(distinct([&](const mjModel& m) { return m.actuator_gainprm[mjNGAIN * id]; }), 8u);
+    EXPECT_EQ(distinct([&](const mjModel& m) { return m.actuator_biasprm[mjNBIAS * id + 2]; }), 8u);
+    EXPECT_EQ(distinct([&](const mjModel& m) { return m.dof_frictionloss[robot.dofs[j]]; }), 8u);
+  }
 }
 
 TEST(Randomise, PushesStopWhereTheHandIsFar) {

@@ -23,7 +23,15 @@ void ExpectFinite(const Record& record, const EnvBatch& envs) {
   }
 }
 
-TEST(Registry, EveryTaskRunsHundredRandomStepsWithEveryActionMap) {
+// Every weight is 1 at any level, and nothing is too far to succeed.
+void OpenEveryReward(TaskConfig& task) {
+  ReachConfig& reach = task.reach;
+  reach.weight_success = reach.weight_action_rate = 1;
+  reach.success_radius_m = 1;
+  task.grasp.weight_lift = task.grasp.weight_curl = {1, 1};
+}
+
+TEST(Registry, EveryTaskRunsHundredRandomStepsWithEveryActionMapAndPaysEveryReward) {
   ASSERT_FALSE(TaskNames().empty());
   ASSERT_FALSE(ActionMapNames().empty());
   for (const std::string& name : TaskNames()) {
@@ -32,15 +40,20 @@ TEST(Registry, EveryTaskRunsHundredRandomStepsWithEveryActionMap) {
       TaskConfig task = testing::SmallTask();
       task.name = name;
       task.action.map = map;
+      OpenEveryReward(task);
       const auto envs = MakeBatch(task, 4);
       envs->Reset({});
       Record record(*envs);
+      std::vector<bool> paid(envs->RewardTerms().size(), false);
       for (int step = 0; step < 100; ++step) {
         testing::StepRandomly(*envs, 0, step);
         record.Read();
         ExpectFinite(record, *envs);
+        const std::vector<float> terms = record.Get<float>("reward_terms", 0);
+        ASSERT_EQ(terms.size(), paid.size());
+        for (size_t i = 0; i < terms.size(); ++i) paid[i] = paid[i] || terms[i] != 0;
       }
-      EXPECT_EQ(record.Get<float>("reward_terms", 0).size(), envs->RewardTerms().size());
+      for (size_t i = 0; i < paid.size(); ++i) EXPECT_TRUE(paid[i]) << envs->RewardTerms()[i];
       EXPECT_EQ(envs->Faults(), 0u);
     }
   }

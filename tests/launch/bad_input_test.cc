@@ -60,6 +60,10 @@ TEST_F(BadInput, InTheConfiguration) {
                      {"sim.processes", "'4'", "learner.processes = 2", "data_parallel"});
   ExpectTrainRefused({"learner.gradient_delay=plain"}, {"learner.gradient_delay", "plain", "learner.processes 1"});
   ExpectTrainRefused({"learner.gradient_delay=some"}, {"learner.gradient_delay", "some", "none plain predicted"});
+  ExpectTrainRefused({"task.meshes.folder=no/such"}, {"task.meshes.folder", "no/such"});
+  ExpectTrainRefused({"task.meshes.density=0"}, {"task.meshes.density", "'0'"});
+  ExpectTrainRefused({"task.binding.servo_stiffness=[1, 2]"}, {"task.binding.servo_stiffness", "2 numbers"});
+  ExpectTrainRefused({"task.model=package:no_such_package/a.xml"}, {"package:no_such_package", "not installed"});
   ExpectTrainRefused({"runtime.max_staleness=1"}, {"runtime.max_staleness", "'1'", "async"});
   const std::string twice = Write("twice.yaml", "run: {seed: 1}\nrun: {seed: 2}\n");
   ExpectRefused({"train", twice}, {twice, "'run' is given twice"});
