@@ -34,10 +34,10 @@ void WriteAll(int fd, std::span<const std::byte> bytes, const std::string& path,
 }
 
 // A device or a pipe is written to where it is: a rename would put a file in its place.
-void WriteThrough(const std::string& path, std::span<const std::byte> bytes) {
+void WriteThrough(const std::string& path, std::span<const std::span<const std::byte>> pieces) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) FailWriting(path, "", errno);
-  WriteAll(fd, bytes, path, "");
+  for (const std::span<const std::byte> piece : pieces) WriteAll(fd, piece, path, "");
   close(fd);
 }
 
@@ -64,15 +64,19 @@ std::string BehindLinks(const std::string& path) {
   return error ? path : target;
 }
 
-void WriteFileAtomically(const std::string& given_path, std::span<const std::byte> bytes) {
+void WriteFileAtomically(const std::string& path, std::span<const std::byte> bytes) {
+  WriteFileAtomically(path, std::span(&bytes, 1));
+}
+
+void WriteFileAtomically(const std::string& given_path, std::span<const std::span<const std::byte>> pieces) {
   const std::string path = BehindLinks(given_path);
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-  if (exists(status) && !is_regular_file(status) && !is_directory(status)) return WriteThrough(path, bytes);
+  if (exists(status) && !is_regular_file(status) && !is_directory(status)) return WriteThrough(path, pieces);
   const std::string temporary = path + ".tmp" + std::to_string(getpid());
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (fd < 0) FailWriting(path, temporary, errno);
-  WriteAll(fd, bytes, path, temporary);
+  for (const std::span<const std::byte> piece : pieces) WriteAll(fd, piece, path, temporary);
   if (fsync(fd) != 0) {
     const int error = errno;
     close(fd);

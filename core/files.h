@@ -20,6 +20,8 @@ std::string BehindLinks(const std::string& path);
 // Throws RunError (disk full, no permission) and then leaves the old file as it was. Follows links, and writes devices
 // and pipes as they are.
 void WriteFileAtomically(const std::string& path, std::span<const std::byte> bytes);
+// The pieces one after another, from where they are.
+void WriteFileAtomically(const std::string& path, std::span<const std::span<const std::byte>> pieces);
 void WriteFileAtomically(const std::string& path, std::string_view text);
 
 // SHA-256 as 64 lower-case hexadecimal digits (OpenSSL).

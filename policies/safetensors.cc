@@ -171,31 +171,33 @@ class Reader {
 
 }  // namespace
 
+// Tensors are written from where they are: a checkpoint costs no second copy of the network.
 void WriteSafetensors(const std::string& path, const SafetensorsFile& content) {
-  std::vector<std::byte> data;
+  std::vector<torch::Tensor> contiguous;
+  std::vector<std::span<const std::byte>> pieces(2);
   Json tensors = Json::object();
+  Sha256 digest;
+  size_t end = 0;
   for (const NamedTensor& named : content.tensors) {
-    const torch::Tensor tensor = named.value.detach().contiguous();
-    const size_t begin = data.size();
-    data.resize(begin + tensor.nbytes());
-    if (tensor.nbytes() > 0) std::memcpy(data.data() + begin, tensor.data_ptr(), tensor.nbytes());
+    const torch::Tensor& tensor = contiguous.emplace_back(named.value.detach().contiguous());
+    const auto& piece = pieces.emplace_back(static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes());
+    digest.Update(piece.data(), piece.size());
     GS_CHECK(!tensors.contains(named.name), "two tensors named " + named.name);
     tensors[named.name] = {{"dtype", NameOfType(tensor.scalar_type())},
                            {"shape", tensor.sizes().vec()},
-                           {"data_offsets", {begin, data.size()}}};
+                           {"data_offsets", {end, end + piece.size()}}};
+    end += piece.size();
   }
   Json header = Json::object();
   header[kMetadata] = content.metadata;
-  header[kMetadata][kDigest] = HexDigest(data);
+  header[kMetadata][kDigest] = digest.HexDigest();
   header.update(tensors);
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins at a multiple of 8
   const uint64_t length = text.size();
-  std::vector<std::byte> file(kLengthBytes + text.size() + data.size());
-  std::memcpy(file.data(), &length, kLengthBytes);
-  std::memcpy(file.data() + kLengthBytes, text.data(), text.size());
-  std::copy(data.begin(), data.end(), file.begin() + static_cast<std::ptrdiff_t>(kLengthBytes + text.size()));
-  WriteFileAtomically(path, file);
+  pieces[0] = std::as_bytes(std::span(&length, 1));
+  pieces[1] = std::as_bytes(std::span(text));
+  WriteFileAtomically(path, pieces);
 }
 
 SafetensorsFile ReadSafetensors(const std::string& path) {
