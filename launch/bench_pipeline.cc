@@ -14,9 +14,10 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/statistics.h"
+#include "launch/addresses.h"
 #include "launch/child.h"
+#include "launch/role_plan.h"
 #include "launch/roles.h"
-#include "launch/supervisor.h"
 #include "launch/temporary_folder.h"
 #include "learner/collector.h"
 #include "learner/rollout_source.h"
@@ -45,10 +46,10 @@ class Pair {
     const TaskDescription task = DescribeTask(config_);
     specs_ = task.record;
     action_size_ = static_cast<int>(task.action.Elements());
-    wire_ = ListenForSimulators(WireOf(config_, 0), {.run_id = RunId(config_),
-                                                     .specs = specs_,
-                                                     .config_hash = AgreementHash(config_),
-                                                     .total_envs = config_.TotalEnvs()});
+    wire_ = ListenForSimulators(ListeningWire(config_, 0), {.run_id = RunId(config_),
+                                                            .specs = specs_,
+                                                            .config_hash = AgreementHash(config_),
+                                                            .total_envs = config_.TotalEnvs()});
     PinThread(simulator_cpu);  // the simulator inherits it
     simulator_ = std::make_unique<Child>(
         "simulator", std::vector<std::string>{RoleProgram("gripstream-sim"), config_.run.dir, "--launched"});

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -19,13 +21,28 @@ namespace {
 constexpr auto kPollPeriod = std::chrono::milliseconds(5);
 
 // Runs in the child between fork and exec: only async-signal-safe calls. Reports a failed exec through `error_pipe`.
-[[noreturn]] void BecomeProgram(char* const* argv, pid_t parent, int error_pipe) {
+[[noreturn]] void BecomeProgram(char* const* argv, char* const* environment, pid_t parent, int error_pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before the line above took effect
-  execv(argv[0], argv);
+  execve(argv[0], argv, environment);
   const int error = errno;
   (void)!write(error_pipe, &error, sizeof(error));
   _exit(127);
+}
+
+// This process's variables with `changes` over them, as execve takes them. Points into both.
+std::vector<char*> Environment(const std::vector<std::string>& changes) {
+  std::vector<char*> variables;
+  for (char** own = environ; *own; ++own) {
+    const std::string_view variable = *own;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    const bool changed = std::any_of(changes.begin(), changes.end(),
+                                     [&](const std::string& change) { return change.starts_with(name); });
+    if (!changed) variables.push_back(*own);
+  }
+  for (const std::string& change : changes) variables.push_back(const_cast<char*>(change.c_str()));
+  variables.push_back(nullptr);
+  return variables;
 }
 
 int ExitCode(int status) {
@@ -34,15 +51,17 @@ int ExitCode(int status) {
 
 }  // namespace
 
-Child::Child(std::string name, const std::vector<std::string>& arguments) : name_(std::move(name)) {
+Child::Child(std::string name, const std::vector<std::string>& arguments, const std::vector<std::string>& environment)
+    : name_(std::move(name)) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  std::vector<char*> variables = Environment(environment);
   int error_pipe[2];
   if (pipe2(error_pipe, O_CLOEXEC) != 0) throw RunError(name_ + ": no pipe: " + std::strerror(errno));
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) BecomeProgram(argv.data(), parent, error_pipe[1]);
+  if (pid_ == 0) BecomeProgram(argv.data(), variables.data(), parent, error_pipe[1]);
   close(error_pipe[1]);
   int error = pid_ < 0 ? errno : 0;
   if (pid_ > 0 && read(error_pipe[0], &error, sizeof(error)) > 0) waitpid(pid_, nullptr, 0);

@@ -19,7 +19,8 @@ class Child {
   // Starts argv[0] (a path) with the caller's standard streams. `name` is used in messages, for example "simulator 0".
   // Throws RunError when the program cannot be started. Call from the main thread: the kernel ties the child's life to
   // the *thread* that forked it.
-  Child(std::string name, const std::vector<std::string>& argv);
+  // `environment`: "NAME=VALUE" over the caller's own.
+  Child(std::string name, const std::vector<std::string>& argv, const std::vector<std::string>& environment = {});
   ~Child();
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;

@@ -14,7 +14,7 @@
 #include "launch/bench_tune.h"
 #include "launch/child.h"
 #include "launch/commands.h"
-#include "launch/supervisor.h"
+#include "launch/role_plan.h"
 #include "launch/temporary_folder.h"
 #include "sim_server/render/bench_render.h"
 #include "wire/bench_control.h"
@@ -45,14 +45,22 @@ std::vector<BenchRow> Render(double seconds) {
 }
 
 // What needs LibTorch, which this program does not link.
-std::vector<BenchRow> Pipeline(double seconds) {
+std::vector<BenchRow> WithTorch(const std::string& what, double seconds) {
   const TemporaryFolder folder;
   const std::string json = folder.Path() + "/rows.json";
   Child program("the benchmark",
-                {RoleProgram("gripstream-bench"), "pipeline", "--seconds", std::to_string(seconds), "--json", json});
+                {RoleProgram("gripstream-bench"), what, "--seconds", std::to_string(seconds), "--json", json});
   const int code = program.EndBy(Deadline::After(kLongestBenchmark_s));
-  if (code != kExitOk) throw RunError("the pipeline benchmark failed: " + program.HowItEnded());
+  if (code != kExitOk) throw RunError("the " + what + " benchmark failed: " + program.HowItEnded());
   return RowsFromJson(ReadText(json));
+}
+
+std::vector<BenchRow> Pipeline(double seconds) {
+  return WithTorch("pipeline", seconds);
+}
+
+std::vector<BenchRow> Gradients(double seconds) {
+  return WithTorch("gradients", seconds);
 }
 
 struct Benchmark {
@@ -61,8 +69,14 @@ struct Benchmark {
 };
 
 constexpr Benchmark kBenchmarks[] = {
-    {"env", Env},           {"physics", Physics}, {"render", Render}, {"wire", BenchWire}, {"control", BenchControl},
-    {"pipeline", Pipeline}, {"tune", BenchTune},
+    {"env", Env},
+    {"physics", Physics},
+    {"render", Render},
+    {"wire", BenchWire},
+    {"control", BenchControl},
+    {"pipeline", Pipeline},
+    {"gradients", Gradients},
+    {"tune", BenchTune},
 };
 
 }  // namespace
@@ -78,7 +92,7 @@ int BenchCommand(const BenchArguments& arguments) {
   }
   if (!known)
     throw InputError("command line", "bench", arguments.what,
-                     "env, physics, render, wire, control, pipeline, tune or all");
+                     "env, physics, render, wire, control, pipeline, gradients, tune or all");
   std::printf("%s", ToTable(rows).c_str());
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

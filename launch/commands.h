@@ -16,6 +16,14 @@ struct TrainArguments {
 };
 int TrainCommand(const TrainArguments& arguments);
 
+struct LaunchArguments {
+  TrainArguments train;          // the run; trace only with engine local
+  std::string engine = "local";  // local (what train does), slurm or mpi
+  bool dry_run = false;          // print what would be started, check what can be, start nothing
+  bool wait = false;             // slurm: return when the job has ended, with its exit code
+};
+int LaunchCommand(const LaunchArguments& arguments);
+
 struct EvalArguments {
   std::string checkpoint;  // a checkpoint file, or a run folder: its newest checkpoint
   std::vector<std::string> overrides;

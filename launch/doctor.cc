@@ -1,5 +1,6 @@
 #include "launch/doctor.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "launch/version.h"
@@ -124,6 +125,19 @@ Finding CheckOpenFiles(Surroundings& machine) {
 }
 
 }  // namespace
+
+int PrintFindings(const std::vector<Finding>& findings) {
+  int failures = 0;
+  for (const Finding& finding : findings) {
+    const bool failed = finding.verdict == Verdict::kFailed;
+    const char* word = failed ? "FAIL" : finding.verdict == Verdict::kGood ? "ok" : "-";
+    std::printf("%-4s  %-18s %s\n", word, finding.what.c_str(), finding.found.c_str());
+    if (failed) std::printf("      %-18s -> %s\n", "", finding.mend.c_str());
+    failures += failed;
+  }
+  if (failures > 0) std::printf("%d to mend\n", failures);
+  return failures;
+}
 
 std::vector<Finding> Diagnose(Surroundings& machine, const RunConfig& config) {
   const bool nccl = config.wire.transport == "nccl", own_renderer = config.render.backend == "mujoco";

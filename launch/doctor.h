@@ -44,6 +44,9 @@ struct Finding {
   std::string mend;  // of a failure
 };
 
+// One line per finding on stdout, two for a failure; returns the number of failures.
+int PrintFindings(const std::vector<Finding>& findings);
+
 std::vector<Finding> Diagnose(Surroundings& machine, const RunConfig& config);
 
 }  // namespace gripstream

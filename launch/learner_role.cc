@@ -7,8 +7,10 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "envs/randomise.h"
+#include "launch/addresses.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
+#include "launch/version.h"
 
 namespace gripstream {
 namespace {
@@ -73,6 +75,7 @@ std::unique_ptr<LearnerGroup> JoinGroup(const RunConfig& config, int rank) {
   return std::make_unique<LearnerGroup>(GroupOptions{.rank = rank,
                                                      .size = config.learner.processes,
                                                      .rendezvous = config.run.dir + "/learners.rendezvous",
+                                                     .network = config.learner.trusted_network,
                                                      .join_s = wire.join_s,
                                                      .deadline_s = wire.deadline_s,
                                                      .patience_s = wire.patience_s,
@@ -84,6 +87,7 @@ std::unique_ptr<LearnerGroup> JoinGroup(const RunConfig& config, int rank) {
 bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   arguments.command_line.assign(argv, argv + argc);
   CLI::App app("The learner role: trains or evaluates a policy with the simulators that join");
+  app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.add_option("config", arguments.path, "run folder, or configuration with run.dir set")->required();
   app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the configuration")
       ->expected(1)
@@ -102,8 +106,8 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   app.add_option("--film-height", film.height_px, "pixels");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
+  } catch (const CLI::Success& asked) {  // help or version
+    app.exit(asked);
     return false;
   } catch (const CLI::ParseError& error) {
     throw InputError("command line", std::string(error.what()) + " (see --help)");
@@ -142,11 +146,12 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   const LearnerRoleOptions options = OptionsOf(config, task, arguments);
   CheckOptions(options);
   const std::unique_ptr<LearnerEnd> wire =
-      ListenForSimulators(WireOf(config, rank), {.run_id = RunId(config),
-                                                 .specs = RecordOf(config, task),
-                                                 .config_hash = AgreementHash(config),
-                                                 .total_envs = config.EnvsPerLearner(),
-                                                 .first_env = rank * config.EnvsPerLearner()});
+      ListenForSimulators(ListeningWire(config, rank), {.run_id = RunId(config),
+                                                        .specs = RecordOf(config, task),
+                                                        .config_hash = AgreementHash(config),
+                                                        .total_envs = config.EnvsPerLearner(),
+                                                        .first_env = rank * config.EnvsPerLearner()});
+  const AnnouncedAddress announced(config, rank, wire->Address());
   // Only now is it known that the run goes on: a refused resume must leave the folder as it was.
   if (!arguments.resume.empty() && leads) RecordResume(config, arguments.command_line);
   if (leads) group = JoinGroup(config, rank);

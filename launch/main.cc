@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "launch/commands.h"
-#include "launch/supervisor.h"
+#include "launch/role_plan.h"
 #include "launch/version.h"
 #include "sim_server/render_model.h"
 
@@ -46,6 +46,22 @@ void AddTrain(CLI::App& app, TrainArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return TrainCommand(arguments); }; });
 }
 
+void AddLaunch(CLI::App& app, LaunchArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("launch", "Start the roles of a run: here, as a Slurm job, or under mpirun");
+  CLI::Option* config = command->add_option("config", arguments.train.config, "run configuration (YAML)");
+  command->add_option("--resume", arguments.train.resume, "go on with this run folder")->excludes(config);
+  command
+      ->add_option("--engine", arguments.engine,
+                   "local: as train does. slurm: one job, a step per role. mpi: this process is one role, by the rank "
+                   "that mpirun, srun or torchrun gave it")
+      ->check(CLI::IsMember({"local", "slurm", "mpi"}))
+      ->capture_default_str();
+  command->add_flag("--dry-run", arguments.dry_run, "print what would be started and check what can be; start nothing");
+  command->add_flag("--wait", arguments.wait, "slurm: return when the job has ended, with its exit code");
+  AddOverrides(*command, arguments.train.overrides);
+  command->callback([&] { action = [&] { return LaunchCommand(arguments); }; });
+}
+
 void AddEval(CLI::App& app, EvalArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("eval", "Play the fixed evaluation episodes with a trained policy");
   command->add_option("checkpoint", arguments.checkpoint, "checkpoint file or run folder")->required();
@@ -76,7 +92,8 @@ void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
 
 void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure against peers and limits, side by side in one run");
-  command->add_option("what", arguments.what, "env, physics, render, wire, control, pipeline, tune or all")->required();
+  command->add_option("what", arguments.what, "env, physics, render, wire, control, pipeline, gradients, tune or all")
+      ->required();
   command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
   command->add_option("--json", arguments.json_path, "also write the rows to this file");
   command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
@@ -181,6 +198,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kExamples);
   TrainArguments train, describe, doctor;
+  LaunchArguments launch;
   EvalArguments eval;
   PlayArguments play;
   BenchArguments bench;
@@ -190,7 +208,9 @@ int Main(int argc, char** argv) {
   KeygenArguments keygen;
   Action action;
   train.command_line.assign(argv, argv + argc);
+  launch.train.command_line = train.command_line;
   AddTrain(app, train, action);
+  AddLaunch(app, launch, action);
   AddEval(app, eval, action);
   AddPlay(app, play, action);
   AddDescribe(app, describe, action);

@@ -1,15 +1,16 @@
-// The benchmarks that need LibTorch: gripstream-bench pipeline|limits --json FILE. `gripstream bench` and `gripstream
-// tune` run it and read the rows.
+// The benchmarks that need LibTorch: gripstream-bench pipeline|gradients|limits --json FILE. `gripstream bench` and
+// `gripstream tune` run it and read the rows.
 #include <CLI/CLI.hpp>
 
 #include "core/error.h"
 #include "core/files.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "launch/bench_gradients.h"
 #include "launch/bench_limits.h"
 #include "launch/bench_pipeline.h"
 #include "launch/bench_rows.h"
-#include "launch/supervisor.h"
+#include "launch/role_plan.h"
 
 namespace gripstream {
 namespace {
@@ -20,11 +21,15 @@ int Main(int argc, char** argv) {
   PrepareRoleEnvironment();
   std::string what, config, json_path;
   double seconds = 1;
+  int rank = -1;
   CLI::App app("Benchmarks that need LibTorch; gripstream bench shows their rows");
-  app.add_option("what", what, "pipeline or limits")->required()->check(CLI::IsMember({"pipeline", "limits"}));
+  app.add_option("what", what, "pipeline, gradients or limits")
+      ->required()
+      ->check(CLI::IsMember({"pipeline", "gradients", "limits"}));
   app.add_option("--config", config, "run configuration (YAML) for limits");
   app.add_option("--seconds", seconds, "time per measurement");
   app.add_option("--json", json_path, "file for the rows")->required();
+  app.add_option("--rank", rank, "gradients: be this learner; --json is then the benchmark's folder");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -32,8 +37,13 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw InputError("command line", std::string(error.what()) + " (see --help)");
   }
-  const std::vector<BenchRow> rows =
-      what == "limits" ? BenchLimits(ReadRunConfig(config, {}), seconds) : BenchPipeline(seconds);
+  if (what == "gradients" && rank >= 0) {
+    BenchGradientsLearner(rank, json_path, seconds);
+    return kExitOk;
+  }
+  const std::vector<BenchRow> rows = what == "limits"      ? BenchLimits(ReadRunConfig(config, {}), seconds)
+                                     : what == "gradients" ? BenchGradients(seconds)
+                                                           : BenchPipeline(seconds);
   WriteFileAtomically(json_path, ToJson(rows));
   return kExitOk;
 }

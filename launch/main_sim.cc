@@ -8,6 +8,7 @@
 #include "core/trace.h"
 #include "launch/acting.h"
 #include "launch/roles.h"
+#include "launch/version.h"
 
 namespace gripstream {
 namespace {
@@ -18,6 +19,7 @@ int Main(int argc, char** argv) {
   std::vector<std::string> overrides;
   int index = 0;
   bool launched = false;
+  app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.add_option("config", path, "run folder, or configuration with run.dir set")->required();
   app.add_option("--index", index, "which of sim.processes this is, from 0");
   app.add_flag("--launched", launched, "started by gripstream: the learner reports what ends the run");
@@ -28,8 +30,8 @@ int Main(int argc, char** argv) {
       ->allow_extra_args(false);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::Success& asked) {  // help or version
+    return app.exit(asked);
   } catch (const CLI::ParseError& error) {
     throw InputError("command line", std::string(error.what()) + " (see --help)");
   }

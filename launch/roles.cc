@@ -8,8 +8,8 @@
 #include "core/rng.h"
 #include "envs/catalogue.h"
 #include "envs/env_batch.h"
+#include "launch/addresses.h"
 #include "launch/run_folder.h"
-#include "launch/supervisor.h"
 #include "policies/acted.h"
 
 namespace gripstream {
@@ -42,12 +42,6 @@ TaskDescription DescribeTask(const RunConfig& config) {
       simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(), simulator.ObjectNames()};
 }
 
-WireConfig WireOf(const RunConfig& config, int rank) {
-  WireConfig wire = config.wire;
-  wire.address = WireAddress(config, rank);
-  return wire;
-}
-
 std::string RunId(const RunConfig& config) {
   return std::to_string(HashName(std::filesystem::weakly_canonical(config.run.dir).string()));
 }
@@ -65,8 +59,9 @@ void ServeSimulator(const RunConfig& config, int index, const ActorMaker& make_a
   join.groups = static_cast<uint32_t>(simulator.Groups());
   join.pid = static_cast<uint64_t>(getpid());
   join.name = "simulator " + std::to_string(index);
-  const std::unique_ptr<SimulatorEnd> wire = ConnectToLearner(WireOf(config, index / config.SimulatorsPerLearner()),
-                                                              join, layout, Deadline::After(config.wire.join_s));
+  const Deadline deadline = Deadline::After(config.wire.join_s);
+  const std::unique_ptr<SimulatorEnd> wire =
+      ConnectToLearner(ConnectingWire(config, index / config.SimulatorsPerLearner(), deadline), join, layout, deadline);
   simulator.Serve(*wire, config.wire.patience_s);
 }
 

@@ -31,8 +31,6 @@ TaskDescription DescribeTask(const RunConfig& config);
 std::vector<TensorSpec> RecordOf(const RunConfig& config, const TaskDescription& task);
 
 SimulatorOptions SimulatorOptionsOf(const RunConfig& config, int index);
-// The wire as configured, its address filled in: that of learner `rank`.
-WireConfig WireOf(const RunConfig& config, int rank);
 // Tells runs apart, so that a simulator never joins another run's learner.
 std::string RunId(const RunConfig& config);
 

@@ -1,7 +1,9 @@
 #include "launch/run_config.h"
 
 #include "core/error.h"
+#include "core/network.h"
 #include "core/rng.h"
+#include "launch/addresses.h"
 
 namespace gripstream {
 namespace {
@@ -113,6 +115,22 @@ void CheckCurriculum(const RunConfig& config, const std::string& name) {
   }
 }
 
+// Networks in which each machine finds an address of its own.
+void CheckNetworks(const RunConfig& config, const std::string& name) {
+  const std::string& trusted = config.learner.trusted_network;
+  if (!trusted.empty() && !ParseNetwork(trusted)) {
+    throw InputError(name, "learner.trusted_network", trusted, "a network such as 10.0.0.0/24");
+  }
+  if (!trusted.empty() && config.learner.processes == 1) {
+    throw InputError(name, "learner.trusted_network", trusted, "nothing with learner.processes 1");
+  }
+  const std::string& address = config.wire.address;
+  if (!address.starts_with("tcp://") || address.find('/', 6) == std::string::npos) return;
+  if (!WireNetwork(config.wire)) {
+    throw InputError(name, "wire.address", address, "tcp://host:port, or a network such as tcp://10.0.0.0/24");
+  }
+}
+
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
@@ -123,6 +141,7 @@ RunConfig Check(const ConfigFile& file) {
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
   CheckSchedule(config, file.Name());
+  CheckNetworks(config, file.Name());
   CheckCurriculum(config, file.Name());
   return config;
 }
@@ -142,6 +161,7 @@ uint64_t AgreementHash(const RunConfig& config) {
   RunConfig agreed = config;
   agreed.run.dir.clear();
   agreed.wire = {};
+  agreed.launch = {};
   agreed.train = {};
   agreed.eval = {};
   return HashName(ToYaml(agreed));

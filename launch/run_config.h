@@ -55,6 +55,7 @@ struct RuntimeConfig {
 struct LearnerConfig {
   int processes = 1;
   std::string gradient_delay = "none";
+  std::string trusted_network;
 
   void Fields(FieldVisitor& v) {
     v.Int("processes", processes,
@@ -64,7 +65,26 @@ struct LearnerConfig {
              {.doc = "plain, predicted: a gradient is applied one minibatch later, so that its sum over slow links "
                      "between learners takes no time of its own; predicted: it is taken where the parameters are "
                      "expected to be by then"});
+    v.String("trusted_network", trusted_network,
+             {.doc = "network that learners on several machines use among themselves, for example 10.0.0.0/24; nothing "
+                     "there is encrypted, so it must be closed to others; empty: all learners are on one machine"});
   }
+};
+
+struct SlurmConfig {
+  std::vector<std::string> job, learner, simulator;
+
+  void Fields(FieldVisitor& v) {
+    v.Strings("job", job, {.doc = "options of the job, as sbatch takes them: [--partition=gpu, --time=8:00:00]"});
+    v.Strings("learner", learner, {.doc = "options of each learner's step, as srun takes them: [--gpus=1]"});
+    v.Strings("simulator", simulator, {.doc = "options of each simulator's step: [--gpus=1, --cpus-per-task=16]"});
+  }
+};
+
+struct LaunchConfig {
+  SlurmConfig slurm;
+
+  void Fields(FieldVisitor& v) { v.Group("slurm", slurm, "gripstream launch --engine slurm"); }
 };
 
 struct RunConfig {
@@ -78,6 +98,7 @@ struct RunConfig {
   TaskConfig task;
   WireConfig wire;
   LearnerConfig learner;
+  LaunchConfig launch;
   PolicyConfig policy;
   PpoConfig ppo;
 
@@ -92,6 +113,7 @@ struct RunConfig {
     v.Group("task", task, "what is to be learned");
     v.Group("wire", wire, "how experience moves");
     v.Group("learner", learner, "learner processes");
+    v.Group("launch", launch, "starting the roles on a cluster");
     v.Group("policy", policy, "networks");
     v.Group("ppo", ppo, "PPO");
   }

@@ -2,13 +2,11 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/rng.h"
 #include "core/trace.h"
 #include "launch/child.h"
 
@@ -18,14 +16,6 @@ namespace {
 constexpr double kGraceToEnd_s = 4.0;       // Ctrl-C is answered within 5 s
 constexpr double kPeerSpeaksFirst_s = 1.0;  // who misses a stopped process knows more than its parent
 constexpr auto kPollPeriod = std::chrono::milliseconds(10);
-
-Child StartRole(const std::string& name, const std::string& program, const std::string& run_dir,
-                const std::vector<std::string>& arguments, const std::vector<std::string>& overrides) {
-  std::vector<std::string> argv = {RoleProgram(program), run_dir};
-  argv.insert(argv.end(), arguments.begin(), arguments.end());
-  for (const std::string& assignment : overrides) argv.insert(argv.end(), {"--set", assignment});
-  return Child(name, argv);
-}
 
 // Each role's part of a trace, on its way into one file.
 class TraceParts {
@@ -51,6 +41,15 @@ class TraceParts {
   std::string folder_, trace_;
   std::vector<std::string> parts_;
 };
+
+std::vector<Child> StartAll(std::vector<RoleCommand>& roles, TraceParts& parts) {
+  std::vector<Child> children;
+  for (RoleCommand& role : roles) {
+    parts.AddTo(role.argv);
+    children.emplace_back(role.name, role.argv, role.environment);
+  }
+  return children;
+}
 
 void StopAll(std::vector<Child>& children, double grace_s) {
   const Deadline deadline = Deadline::After(grace_s);
@@ -146,61 +145,30 @@ class Watch {
   double deadline_s_;  // wire.deadline_s
 };
 
-}  // namespace
-
-int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
-             const std::vector<std::string>& overrides, const std::string& trace) {
+int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace) {
   CatchInterrupts();
   PrepareRoleEnvironment();
   TraceParts parts(config.run.dir, trace);
-  const bool single = config.wire.transport == "inproc";
-  const int count = config.learner.processes;
-  std::vector<Child> learners, simulators;
-  for (int rank = 0; rank < count; ++rank) {
-    std::vector<std::string> arguments = learner_arguments;
-    if (rank > 0) arguments.insert(arguments.end(), {"--rank", std::to_string(rank)});
-    parts.AddTo(arguments);
-    learners.push_back(StartRole(count == 1 ? "learner" : "learner " + std::to_string(rank),
-                                 single ? "gripstream-single" : "gripstream-learner", config.run.dir, arguments,
-                                 overrides));
-  }
-  for (int i = 0; !single && i < config.sim.processes; ++i) {
-    const std::string index = std::to_string(i);
-    std::vector<std::string> arguments = {"--index", index, "--launched"};
-    parts.AddTo(arguments);
-    simulators.push_back(
-        StartRole("simulator " + index, SimulatorProgram(config), config.run.dir, arguments, overrides));
-  }
+  for (RoleCommand& simulator : plan.simulators) simulator.argv.push_back("--launched");
+  std::vector<Child> learners = StartAll(plan.learners, parts);
+  std::vector<Child> simulators = StartAll(plan.simulators, parts);
   const int code = Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
   parts.Merge();
   return code;
 }
 
-std::string WireAddress(const RunConfig& config, int rank) {
-  std::string address = config.wire.address;
-  if (address.empty()) {
-    char name[40];
-    const std::string folder = std::filesystem::weakly_canonical(config.run.dir).string();
-    std::snprintf(name, sizeof(name), "@gripstream-%016llx", static_cast<unsigned long long>(HashName(folder)));
-    const bool zmq = config.wire.transport == "zmq" || config.wire.transport == "nccl";
-    address = zmq ? std::string("ipc://") + name : name;
+}  // namespace
+
+int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
+             const std::vector<std::string>& overrides, const std::string& trace) {
+  const RolePlan plan = PlanRoles(config, config.run.dir, learner_arguments, overrides, VisibleGpus());
+  for (const std::vector<RoleCommand>* roles : {&plan.learners, &plan.simulators}) {
+    for (const RoleCommand& role : *roles) {
+      if (!role.gpu.empty()) std::printf("%s: %s\n", role.name.c_str(), role.gpu.c_str());
+    }
   }
-  if (rank == 0) return address;
-  if (!address.starts_with("tcp://")) return address + "-" + std::to_string(rank);
-  const size_t colon = address.rfind(':');
-  return address.substr(0, colon + 1) + std::to_string(std::atoi(address.c_str() + colon + 1) + rank);
-}
-
-void PrepareRoleEnvironment() {
-  setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
-}
-
-std::string SimulatorProgram(const RunConfig& config) {
-  return config.SimulatorsAct() ? "gripstream-sim-acting" : "gripstream-sim";
-}
-
-std::string RoleProgram(const std::string& name) {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
+  std::fflush(stdout);
+  return RunPlan(config, plan, trace);
 }
 
 }  // namespace gripstream

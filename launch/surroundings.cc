@@ -8,7 +8,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,13 +16,15 @@
 #include <fstream>
 
 #include "launch/doctor.h"
-#include "launch/supervisor.h"
+#include "launch/program_output.h"
+#include "launch/role_plan.h"
 
 namespace gripstream {
 namespace {
 
 constexpr size_t kTrial_bytes = 1 << 20;
 constexpr int kCudaSuccess = 0;
+constexpr int kStart_s = 60;  // a cold disk and a busy machine
 
 class RealSurroundings : public Surroundings {
  public:
@@ -101,8 +102,10 @@ class RealSurroundings : public Surroundings {
   std::string WhyNotStart(const std::string& program) override {
     const std::string path = RoleProgram(program);
     if (!Exists(path)) return path + " is not there";
-    const std::string said = OutputOf({path, "--help"});
-    return said.empty() ? "" : said;
+    const ProgramOutput output = RunProgram({path, "--help"}, Deadline::After(kStart_s));
+    if (output.code == 0) return "";
+    if (output.code == kNeverEnded) return path + " --help takes longer than " + std::to_string(kStart_s) + " s";
+    return output.text.empty() ? path + " fails without a word" : output.LastLine();
   }
 
   std::string WhyNotListen(int port) override {
@@ -133,33 +136,6 @@ class RealSurroundings : public Surroundings {
   template <class Function>
   static Function Symbol(void* library, const char* name) {
     return reinterpret_cast<Function>(dlsym(library, name));
-  }
-
-  // The last line that a program says before it fails; empty when it ends well.
-  static std::string OutputOf(const std::vector<std::string>& command) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return std::string("no pipe: ") + std::strerror(errno);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      dup2(ends[1], STDOUT_FILENO);
-      dup2(ends[1], STDERR_FILENO);
-      execl(command[0].c_str(), command[0].c_str(), command[1].c_str(), nullptr);
-      _exit(127);
-    }
-    close(ends[1]);
-    std::string text;
-    char buffer[4096];
-    for (ssize_t bytes = 0; pid > 0 && (bytes = read(ends[0], buffer, sizeof(buffer))) > 0;) {
-      text.append(buffer, static_cast<size_t>(bytes));
-    }
-    close(ends[0]);
-    int status = 0;
-    if (pid < 0 || waitpid(pid, &status, 0) != pid) return "cannot start " + command[0];
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
-    while (!text.empty() && text.back() == '\n') text.pop_back();
-    const size_t line = text.rfind('\n');
-    text = line == std::string::npos ? text : text.substr(line + 1);
-    return text.empty() ? command[0] + " fails without a word" : text;
   }
 };
 

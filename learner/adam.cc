@@ -43,15 +43,17 @@ void Adam::ZeroGradients() {
   flat_.gradients.zero_();
 }
 
-double Adam::Step(const torch::Tensor& flat_gradients, double learning_rate, double max_norm) {
+double Adam::Apply(const torch::Tensor& flat_gradients, double factor, double learning_rate, double max_norm,
+                   bool keep) {
   const int64_t n = flat_.values.numel();
   GS_CHECK(flat_gradients.numel() == n && flat_gradients.is_contiguous(), "gradients of another network");
-  const double norm = std::sqrt(SumOfSquares(flat_gradients.data_ptr<float>(), n));
+  const double norm = factor * std::sqrt(SumOfSquares(flat_gradients.data_ptr<float>(), n));
   if (!std::isfinite(norm)) return norm;
-  ++steps_;
-  const double correction1 = 1.0 - std::pow(beta1_, static_cast<double>(steps_));
-  const double correction2 = 1.0 - std::pow(beta2_, static_cast<double>(steps_));
-  const float scale = max_norm > 0 && norm > max_norm ? static_cast<float>(max_norm / norm) : 1.0f;
+  const int64_t step = steps_ + 1;
+  const double correction1 = 1.0 - std::pow(beta1_, static_cast<double>(step));
+  const double correction2 = 1.0 - std::pow(beta2_, static_cast<double>(step));
+  const float scale =
+      static_cast<float>(factor) * (max_norm > 0 && norm > max_norm ? static_cast<float>(max_norm / norm) : 1.0f);
   const float b1 = static_cast<float>(beta1_), b2 = static_cast<float>(beta2_);
   const float rate = static_cast<float>(learning_rate / correction1);
   const float root = static_cast<float>(1.0 / std::sqrt(correction2)), epsilon = static_cast<float>(epsilon_);
@@ -62,25 +64,20 @@ double Adam::Step(const torch::Tensor& flat_gradients, double learning_rate, dou
   at::parallel_for(0, n, kNumbersPerTask, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float g = gradients[i] * scale;
-      first[i] = b1 * first[i] + (1.0f - b1) * g;
-      second[i] = b2 * second[i] + (1.0f - b2) * g * g;
-      values[i] -= rate * first[i] / (std::sqrt(second[i]) * root + epsilon);
+      const float m = b1 * first[i] + (1.0f - b1) * g;
+      const float v = b2 * second[i] + (1.0f - b2) * g * g;
+      values[i] -= rate * m / (std::sqrt(v) * root + epsilon);
+      if (!keep) continue;
+      first[i] = m;
+      second[i] = v;
     }
   });
+  if (keep) steps_ = step;
   return norm;
 }
 
-void Adam::MoveAhead(double learning_rate) {
-  if (steps_ == 0) return;
-  const float rate = static_cast<float>(learning_rate / (1.0 - std::pow(beta1_, static_cast<double>(steps_))));
-  const double correction2 = 1.0 - std::pow(beta2_, static_cast<double>(steps_));
-  const float root = static_cast<float>(1.0 / std::sqrt(correction2)), epsilon = static_cast<float>(epsilon_);
-  float* values = flat_.values.data_ptr<float>();
-  const float* first = first_.data_ptr<float>();
-  const float* second = second_.data_ptr<float>();
-  at::parallel_for(0, flat_.values.numel(), kNumbersPerTask, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) values[i] -= rate * first[i] / (std::sqrt(second[i]) * root + epsilon);
-  });
+void Adam::MoveAhead(double scale, double learning_rate, double max_norm) {
+  Apply(flat_.gradients, scale, learning_rate, max_norm, false);
 }
 
 void Adam::SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps) {

@@ -23,13 +23,15 @@ class Adam {
   // they had. A norm that is not finite changes nothing and is returned as it is.
   double Step(double learning_rate, double max_norm) { return Step(flat_.gradients, learning_rate, max_norm); }
   // The same with gradients [Count()] that were kept elsewhere.
-  double Step(const torch::Tensor& gradients, double learning_rate, double max_norm);
+  double Step(const torch::Tensor& gradients, double learning_rate, double max_norm) {
+    return Apply(gradients, 1.0, learning_rate, max_norm, true);
+  }
 
   // All parameters, in declared order.
   const torch::Tensor& Values() const { return flat_.values; }
-  // Where the parameters will be after one more step, as far as the moments tell: they take the step that a gradient
-  // equal to the running mean would make. Moments and counter stay. Nothing before the first step.
-  void MoveAhead(double learning_rate);
+  // Moves the parameters as Step would, to the same bits, but leaves moments and counter as they are: `scale` times the
+  // gradients are a guess at those that are not there yet.
+  void MoveAhead(double scale, double learning_rate, double max_norm);
 
   // For checkpoints: first and second moments [Count()], and the number of steps taken.
   const torch::Tensor& FirstMoment() const { return first_; }
@@ -38,6 +40,9 @@ class Adam {
   void SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps);
 
  private:
+  // The one step there is: to moments only when `keep`. Returns the gradients' norm.
+  double Apply(const torch::Tensor& gradients, double factor, double learning_rate, double max_norm, bool keep);
+
   double beta1_, beta2_, epsilon_;
   ParameterSet::Flat flat_;
   torch::Tensor first_, second_;

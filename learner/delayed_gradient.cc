@@ -17,15 +17,15 @@ DelayedGradient::DelayedGradient(const LearnerGroup& group, Adam& adam, Gradient
   for (torch::Tensor& kept : kept_) kept = at::empty_like(adam.Gradients());
 }
 
-void DelayedGradient::BeforePasses() {
-  ahead_ = pending_ && delay_ == GradientDelay::kPredicted;
+void DelayedGradient::BeforePasses(double max_norm) {
+  ahead_ = pending_ && delay_ == GradientDelay::kPredicted && share_ > 0;
   if (!ahead_) return;
   const torch::NoGradGuard no_grad;
   values_.copy_(adam_.Values());
-  adam_.MoveAhead(rates_[1 - next_]);
+  adam_.MoveAhead(1.0 / share_, rates_[1 - next_], max_norm);
 }
 
-double DelayedGradient::AfterPasses(double learning_rate, double max_norm) {
+double DelayedGradient::AfterPasses(double share, double learning_rate, double max_norm) {
   const torch::NoGradGuard no_grad;
   torch::Tensor values = adam_.Values();
   if (ahead_) values.copy_(values_);
@@ -36,6 +36,7 @@ double DelayedGradient::AfterPasses(double learning_rate, double max_norm) {
     sums_[next_].push_back(group_.BeginSum(gradient.narrow(0, begin, count), "the sum of gradients"));
   }
   rates_[next_] = learning_rate;
+  share_ = share;
   next_ = 1 - next_;
   const double norm = pending_ ? StepWith(next_, max_norm) : 0;
   pending_ = true;

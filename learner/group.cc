@@ -14,7 +14,6 @@ namespace gripstream {
 namespace {
 
 constexpr auto kLookAround = std::chrono::milliseconds(250);  // between looks at who is still alive
-constexpr char kLoopback[] = "127.0.0.1";
 
 std::chrono::milliseconds Milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
@@ -25,7 +24,7 @@ std::chrono::milliseconds Milliseconds(double seconds) {
 struct LearnerGroup::Connection {
   explicit Connection(const GroupOptions& options) : patience_s(options.patience_s), roll(options) {
     const auto gloo = c10d::ProcessGroupGloo::Options::create(Milliseconds(options.patience_s));
-    gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(kLoopback));
+    gloo->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(OwnAddress(options)));
     try {
       group = c10::make_intrusive<c10d::ProcessGroupGloo>(roll.Store(), options.rank, options.size, gloo);
     } catch (const std::exception&) {

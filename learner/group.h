@@ -4,9 +4,10 @@
 //   all
 //
 // A group of one does nothing and costs nothing, so callers need not ask. Collectives are c10d's over Gloo, on the
-// loopback interface. All members must call the same collectives in the same order; `what` says in messages what for.
-// One thread per object, heartbeats aside. Whoever dies, or is silent for deadline_s, or does not come within
-// patience_s, ends the others' wait with a RunError that names it.
+// loopback interface or, between machines, in a network that must be trusted: nothing is encrypted. All members must
+// call the same collectives in the same order; `what` says in messages what for. One thread per object, heartbeats
+// aside. Whoever dies, or is silent for deadline_s, or does not come within patience_s, ends the others' wait with a
+// RunError that names it.
 #pragma once
 
 #include <torch/types.h>
@@ -21,6 +22,7 @@ struct GroupOptions {
   int rank = 0;
   int size = 1;
   std::string rendezvous;   // file that learner 0 writes and the others read; gone when learner 0 is
+  std::string network;      // in which each member has an address (core/network.h); empty: all on one machine
   double join_s = 120;      // longest wait for all to be there
   double deadline_s = 30;   // silence after which a member counts as dead
   double patience_s = 900;  // longest wait for a member that is alive

@@ -16,11 +16,11 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/host.h"
+#include "core/network.h"
 
 namespace gripstream {
 namespace {
 
-constexpr char kLoopback[] = "127.0.0.1";
 constexpr char kTokenKey[] = "token";
 constexpr char kAllHereKey[] = "all here";
 constexpr double kOneTry_s = 2.0;             // for a store that may not be there
@@ -38,43 +38,33 @@ std::string ThisProcess() {
   return "pid " + std::to_string(getpid()) + " on " + HostName();
 }
 
-sockaddr_in LoopbackAddress(uint16_t port) {
+// A socket bound to a port of the system's choice, and that port.
+std::pair<int, uint16_t> BindTo(const std::string& host) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-// A socket bound to a loopback port of the system's choice, and that port.
-std::pair<int, uint16_t> BindLoopback() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = LoopbackAddress(0);
+  inet_pton(AF_INET, host.c_str(), &address.sin_addr);
   socklen_t size = sizeof(address);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (fd < 0 || bind(fd, generic, size) != 0 || getsockname(fd, generic, &size) != 0) {
-    throw RunError(std::string("learner 0 gets no port on 127.0.0.1: ") + std::strerror(errno));
+    throw RunError("learner 0 gets no port on " + host + ": " + std::strerror(errno));
   }
   return {fd, ntohs(address.sin_port)};
 }
 
-bool SomebodyListens(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = LoopbackAddress(port);
-  const bool listens = fd >= 0 && connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return listens;
-}
-
-c10::intrusive_ptr<c10d::Store> Connect(uint16_t port, double timeout_s) {
+c10::intrusive_ptr<c10d::Store> Connect(const std::string& host, uint16_t port, double timeout_s) {
   c10d::TCPStoreOptions options;
   options.port = port;
   options.waitWorkers = false;
   options.timeout = std::chrono::milliseconds(static_cast<int64_t>(timeout_s * 1000));
-  return c10::make_intrusive<c10d::TCPStore>(kLoopback, options);
+  return c10::make_intrusive<c10d::TCPStore>(host, options);
 }
 
 }  // namespace
+
+std::string OwnAddress(const GroupOptions& options) {
+  return options.network.empty() ? "127.0.0.1" : OwnAddressIn(options.network);
+}
 
 GroupRoll::GroupRoll(const GroupOptions& options) : options_(options), seen_(static_cast<size_t>(options.size)) {
   FLAGS_caffe2_log_level = 3;  // c10d prints stack traces of what we catch and put into a line
@@ -101,20 +91,21 @@ GroupRoll::~GroupRoll() {
 }
 
 void GroupRoll::Keep(Deadline deadline) {
-  const auto [fd, port] = BindLoopback();
+  const std::string host = OwnAddress(options_);
+  const auto [fd, port] = BindTo(host);
   c10d::TCPStoreOptions options;
   options.port = port;
   options.isServer = true;
   options.waitWorkers = false;
   options.masterListenFd = fd;
   options.timeout = std::chrono::milliseconds(static_cast<int64_t>(options_.deadline_s * 1000));
-  store_ = c10::make_intrusive<c10d::TCPStore>(kLoopback, options);
+  store_ = c10::make_intrusive<c10d::TCPStore>(host, options);
   const std::string token =
       std::to_string(getpid()) + "-" + std::to_string(Deadline::Clock::now().time_since_epoch().count());
   store_->set(kTokenKey, token);
   store_->set(MemberKey(0), ThisProcess());
   store_->set(BeatKey(0), "0");
-  WriteFileAtomically(options_.rendezvous, std::to_string(port) + " " + token + "\n");
+  WriteFileAtomically(options_.rendezvous, host + " " + std::to_string(port) + " " + token + "\n");
   WaitForAll(deadline);
   store_->set(kAllHereKey, "yes");
 }
@@ -160,11 +151,11 @@ void GroupRoll::LookUp(Deadline deadline) {
 bool GroupRoll::TryJoin() {
   std::ifstream file(options_.rendezvous);
   uint16_t port = 0;
-  std::string token;
-  if (!(file >> port >> token) || !SomebodyListens(port)) return false;
+  std::string host, token;
+  if (!(file >> host >> port >> token) || !WhyNotReach(host, port, Deadline::After(kOneTry_s)).empty()) return false;
   try {
-    if (Connect(port, kOneTry_s)->get_to_str(kTokenKey) != token) return false;
-    store_ = Connect(port, options_.deadline_s);
+    if (Connect(host, port, kOneTry_s)->get_to_str(kTokenKey) != token) return false;
+    store_ = Connect(host, port, options_.deadline_s);
     store_->set(BeatKey(options_.rank), "0");
     store_->set(MemberKey(options_.rank), ThisProcess());
     return true;

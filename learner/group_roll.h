@@ -1,7 +1,7 @@
 // Who belongs to a group of learners and who is still there: the rendezvous, and signs of life in a shared store.
 //
-// Learner 0 keeps the store, on a loopback port that the system chooses, and writes the port into the rendezvous file;
-// the others look it up there, a file left behind by an earlier run included, until it leads them to a store that
+// Learner 0 keeps the store, at an address of its own with a port that the system chooses, written into the rendezvous
+// file; the others look it up there, a file left behind by an earlier run included, until it leads them to a store that
 // knows the file's token. Each member's beats come from a thread of its own. One thread otherwise. Throws RunError.
 #pragma once
 
@@ -18,6 +18,9 @@
 #include "learner/group.h"
 
 namespace gripstream {
+
+// Where this member is reached by the others: loopback, or its address in options.network.
+std::string OwnAddress(const GroupOptions& options);
 
 class GroupRoll {
  public:

@@ -300,7 +300,7 @@ double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all,
   }
   const std::vector<int64_t> own = OwnSequences(all);
   const std::span<const int64_t> sequences = own;
-  if (delayed_) delayed_->BeforePasses();
+  if (delayed_) delayed_->BeforePasses(config_.max_grad_norm);
   adam_.ZeroGradients();
   double kl = 0;
   const size_t micro = static_cast<size_t>(std::max(1, config_.micro_batch / sequence_));
@@ -308,13 +308,14 @@ double Ppo::TrainMinibatch(const Samples& samples, std::span<const int64_t> all,
     if (!delayed_ && begin + micro >= sequences.size()) gradient_sum_.ExpectLastPass();
     kl += Accumulate(samples, sequences.subspan(begin, std::min(micro, sequences.size() - begin)), weight, metrics);
   }
-  metrics.grad_norm += Step();
+  metrics.grad_norm += Step(static_cast<double>(own.size()) / static_cast<double>(all.size()));
   return kl;
 }
 
-// With the gradient that is complete now, or with the one before it. Returns its norm.
-double Ppo::Step() {
-  if (delayed_) return delayed_->AfterPasses(rate_.Value(), config_.max_grad_norm);
+// With the gradient that is complete now, of which `share` is this learner's, or with the one before it. Returns its
+// norm.
+double Ppo::Step(double share) {
+  if (delayed_) return delayed_->AfterPasses(share, rate_.Value(), config_.max_grad_norm);
   gradient_sum_.Finish();
   return adam_.Step(rate_.Value(), config_.max_grad_norm);
 }

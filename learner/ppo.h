@@ -79,7 +79,7 @@ class Ppo {
   void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics);
-  double Step();
+  double Step(double share);
   double Accumulate(const Samples& samples, std::span<const int64_t> sequences, double weight, PpoMetrics& metrics);
 
   PpoConfig config_;

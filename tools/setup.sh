@@ -2,7 +2,7 @@
 # Installs the pinned dependencies: Debian packages, and the MuJoCo and LibTorch wheels inside build/deps.
 # Safe to run again: what is already there is left alone, and then no network is needed.
 #   tools/setup.sh            everything needed to build and run
-#   tools/setup.sh --tests    also the Python packages that only tests use
+#   tools/setup.sh --tests    also the packages that only tests use
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/pins.env
@@ -11,9 +11,10 @@ say() { printf '== %s\n' "$*"; }
 deps=build/deps
 venv=$deps/venv
 
+# missing_packages LIST: those of the comma-separated list that are not installed.
 missing_packages() {
   local package
-  for package in ${APT_PACKAGES//,/ }; do
+  for package in ${1//,/ }; do
     # 'install ok installed' is dpkg's own word for a usable package.
     [[ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)" == "install ok installed" ]] || printf '%s ' "$package"
   done
@@ -21,7 +22,7 @@ missing_packages() {
 
 install_debian_packages() {
   local missing sudo=()
-  missing=$(missing_packages)
+  missing=$(missing_packages "$1")
   if [[ -z "$missing" ]]; then
     say "Debian packages: all there"
     return
@@ -79,5 +80,9 @@ install_wheels() {
   fi
 }
 
-install_debian_packages
+if [[ ${1:-} == --tests ]]; then
+  install_debian_packages "$APT_PACKAGES,$APT_TEST_PACKAGES"
+else
+  install_debian_packages "$APT_PACKAGES"
+fi
 install_wheels "$@"

@@ -21,6 +21,16 @@ TEST(Child, ReportsExitCodesAndSignals) {
   EXPECT_THAT(sleeper.HowItEnded(), testing::HasSubstr("signal 15"));
 }
 
+TEST(Child, FindsItsOwnEnvironmentOverItsParents) {
+  setenv("GRIPSTREAM_TEST_KEPT", "yes", 1);
+  setenv("GRIPSTREAM_TEST_CHANGED", "parent's", 1);
+  const std::string test =
+      "[ $GRIPSTREAM_TEST_KEPT = yes -a $GRIPSTREAM_TEST_CHANGED = child -a $GRIPSTREAM_TEST_NEW = 1 ]";
+  Child child("child", {"/bin/sh", "-c", test}, {"GRIPSTREAM_TEST_CHANGED=child", "GRIPSTREAM_TEST_NEW=1"});
+  EXPECT_EQ(child.EndBy(Deadline::After(5)), 0);
+  EXPECT_STREQ(getenv("GRIPSTREAM_TEST_CHANGED"), "parent's");
+}
+
 TEST(Child, IsKilledAtTheDeadlineAndByTheDestructor) {
   pid_t pid = -1;
   {

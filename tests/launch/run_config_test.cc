@@ -61,7 +61,10 @@ TEST(RunConfig, NamesThatScriptsRelyOnAreThere) {
                           "task.name",
                           "task.model",
                           "policy.name",
-                          "learner.processes"}) {
+                          "learner.processes",
+                          "learner.gradient_delay",
+                          "learner.trusted_network",
+                          "launch.slurm.job"}) {
     EXPECT_THAT(reference, testing::HasSubstr("`" + std::string(key) + "`"));
   }
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <latch>
-#include <string>
 #include <vector>
 
 #include "core/rng.h"
@@ -48,9 +47,9 @@ struct Bowl {
   void StepDelayed(int steps, GradientDelay kind, const LearnerGroup& group) {
     DelayedGradient delayed(group, adam, kind, kBucketNumbers);
     for (int i = 0; i < steps; ++i) {
-      delayed.BeforePasses();
+      delayed.BeforePasses(kMaxNorm);
       SetGradients(1.0 / group.Size());
-      EXPECT_EQ(delayed.AfterPasses(kRate, kMaxNorm) > 0, i > 0);
+      EXPECT_EQ(delayed.AfterPasses(1.0 / group.Size(), kRate, kMaxNorm) > 0, i > 0);
     }
     EXPECT_GT(delayed.Flush(kMaxNorm), 0);
     EXPECT_EQ(delayed.Flush(kMaxNorm), 0);
@@ -72,16 +71,15 @@ TEST(DelayedGradient, AppliesEachGradientOneMinibatchLate) {
   EXPECT_EQ(delayed.adam.Steps(), 5);
 }
 
-TEST(DelayedGradient, PredictionComesCloserToTheExactPath) {
+TEST(DelayedGradient, PredictedAloneIsTheExactPathToTheBit) {
   const torch::NoGradGuard no_grad;
-  const auto distance = [](GradientDelay kind) {
-    Bowl exact, delayed;
-    for (int i = 0; i < 60; ++i) exact.StepExactly();
-    delayed.StepDelayed(60, kind, LearnerGroup());
-    return (delayed.adam.Values() - exact.adam.Values()).norm().item<double>();
-  };
-  EXPECT_GT(distance(GradientDelay::kPlain), 0);
-  EXPECT_LT(distance(GradientDelay::kPredicted), 0.5 * distance(GradientDelay::kPlain));
+  Bowl exact, predicted, plain;
+  for (int i = 0; i < 20; ++i) exact.StepExactly();
+  predicted.StepDelayed(20, GradientDelay::kPredicted, LearnerGroup());
+  plain.StepDelayed(20, GradientDelay::kPlain, LearnerGroup());
+  EXPECT_TRUE(at::equal(predicted.adam.Values(), exact.adam.Values()));
+  EXPECT_TRUE(at::equal(predicted.adam.FirstMoment(), exact.adam.FirstMoment()));
+  EXPECT_FALSE(at::equal(plain.adam.Values(), exact.adam.Values()));
 }
 
 TEST(DelayedGradient, DoesNotWaitForTheOthersBeforeTheNextMinibatch) {
@@ -91,9 +89,9 @@ TEST(DelayedGradient, DoesNotWaitForTheOthersBeforeTheNextMinibatch) {
     Bowl bowl;
     DelayedGradient delayed(group, bowl.adam, GradientDelay::kPlain, kBucketNumbers);
     if (group.Rank() == 1) first_is_ahead.wait();
-    delayed.BeforePasses();
+    delayed.BeforePasses(kMaxNorm);
     bowl.SetGradients(0.5);
-    delayed.AfterPasses(kRate, kMaxNorm);
+    delayed.AfterPasses(0.5, kRate, kMaxNorm);
     if (group.Rank() == 0) first_is_ahead.count_down();
     EXPECT_GT(delayed.Flush(kMaxNorm), 0);
   });
@@ -139,31 +137,52 @@ TEST(PpoWithDelay, OfOneMinibatchPerIterationIsExactlyPpoWithout) {
   EXPECT_EQ(digest(GradientDelay::kPredicted), digest(GradientDelay::kNone));
 }
 
-TEST(PpoWithDelay, OfSeveralLearnersIsThatOfOneAndAllHaveTheSameBits) {
+torch::Tensor FlatParameters(const ToyTrainer& trainer) {
+  std::vector<torch::Tensor> flat;
+  for (const NamedTensor& tensor : trainer.policy.Network().Parameters().All())
+    flat.push_back(tensor.value.detach().flatten());
+  return at::cat(flat).clone();
+}
+
+// Two learners' parameters after `iterations`, which must have the same bits.
+torch::Tensor TrainedByTwo(const PpoConfig& config, GradientDelay delay, int iterations) {
+  std::array<torch::Tensor, 2> parameters;
+  RunLearners(2, [&](const LearnerGroup& group) {
+    ToyTrainer trainer(1, kEnvs / 2, config, SmallPolicy(), group, delay);
+    trainer.Train(iterations);
+    parameters[static_cast<size_t>(group.Rank())] = FlatParameters(trainer);
+  });
+  EXPECT_TRUE(at::equal(parameters[0], parameters[1]));
+  return parameters[0];
+}
+
+torch::Tensor TrainedAlone(const PpoConfig& config, GradientDelay delay) {
+  ToyTrainer trainer(1, kEnvs, config, SmallPolicy(), ToyTrainer::Alone(), delay);
+  trainer.Train(1);
+  return FlatParameters(trainer);
+}
+
+TEST(PpoWithDelay, OfOneLearnerIsExactWhenPredicted) {
   const PpoConfig config = SmallPpo(24, 2);
-  const auto parameters = [](const ToyTrainer& trainer) {
-    std::vector<torch::Tensor> flat;
-    for (const NamedTensor& tensor : trainer.policy.Network().Parameters().All())
-      flat.push_back(tensor.value.detach().flatten());
-    return at::cat(flat).clone();
-  };
-  for (const GradientDelay delay : {GradientDelay::kPlain, GradientDelay::kPredicted}) {
-    ToyTrainer alone(1, kEnvs, config, SmallPolicy(), ToyTrainer::Alone(), delay);
-    ToyTrainer exact(1, kEnvs, config, SmallPolicy());
-    alone.Train(1);
-    exact.Train(1);
-    EXPECT_NE(alone.Digest(), exact.Digest());
-    std::array<std::string, 2> digests;
-    RunLearners(2, [&](const LearnerGroup& group) {
-      ToyTrainer trainer(1, kEnvs / 2, config, SmallPolicy(), group, delay);
-      trainer.Train(1);
-      const torch::Tensor one = parameters(alone);
-      EXPECT_LT(((parameters(trainer) - one).norm() / one.norm()).item<double>(), 1e-5);
-      trainer.Train(2);
-      digests[static_cast<size_t>(group.Rank())] = trainer.Digest();
-    });
-    EXPECT_EQ(digests[0], digests[1]);
-  }
+  const torch::Tensor exact = TrainedAlone(config, GradientDelay::kNone);
+  EXPECT_TRUE(at::equal(TrainedAlone(config, GradientDelay::kPredicted), exact));
+  EXPECT_FALSE(at::equal(TrainedAlone(config, GradientDelay::kPlain), exact));
+}
+
+TEST(PpoWithDelay, OfSeveralLearnersIsThatOfOneWhenPlainAndCloserToTheExactOneWhenPredicted) {
+  const PpoConfig config = SmallPpo(24, 2);
+  const torch::Tensor exact = TrainedAlone(config, GradientDelay::kNone);
+  const torch::Tensor plain = TrainedByTwo(config, GradientDelay::kPlain, 1);
+  const torch::Tensor predicted = TrainedByTwo(config, GradientDelay::kPredicted, 1);
+  const auto distance = [](const torch::Tensor& a, const torch::Tensor& b) { return (a - b).norm().item<double>(); };
+  EXPECT_LT(distance(plain, TrainedAlone(config, GradientDelay::kPlain)) / exact.norm().item<double>(), 1e-5);
+  EXPECT_LT(distance(predicted, exact), distance(plain, exact));
+}
+
+TEST(PpoWithDelay, KeepsTheLearnersBitsTogether) {
+  const PpoConfig config = SmallPpo(24, 2);
+  TrainedByTwo(config, GradientDelay::kPlain, 3);
+  TrainedByTwo(config, GradientDelay::kPredicted, 3);
 }
 
 TEST(PpoWithDelay, NothingIsPendingBetweenIterations) {

@@ -77,7 +77,7 @@ TEST(LearnerGroup, SeveralSumsMayBeUnderWay) {
 
 TEST(LearnerGroup, ALeftoverRendezvousOfADeadRunIsNoObstacle) {
   const std::string rendezvous = FreshRendezvous();
-  std::ofstream(rendezvous) << "1 999-999\n";  // nobody listens at port 1
+  std::ofstream(rendezvous) << "127.0.0.1 1 999-999\n";  // nobody listens at port 1
   std::jthread other([&] { LearnerGroup(MemberOptions(1, 2, rendezvous)).Any(false, "test"); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it reads the leftover first
   {

@@ -23,6 +23,7 @@ inline GroupOptions MemberOptions(int rank, int size, const std::string& rendezv
   return {.rank = rank,
           .size = size,
           .rendezvous = rendezvous,
+          .network = {},
           .join_s = 20,
           .deadline_s = 5,
           .patience_s = 20,
