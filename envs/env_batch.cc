@@ -69,7 +69,6 @@ std::unique_ptr<EnvBatch> EnvBatch::Make(const TaskConfig& task, const PhysicsCo
 EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_t seed, uint32_t first_env, int n)
     : config_(task),
       seed_(seed),
-      first_env_(first_env),
       n_(n),
       models_(task),
       action_map_(MakeActionMap(WithShippedBody(task), models_.Binding())),
@@ -82,6 +81,7 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
   ShuffleObjects();
   BuildSpecs();
   Allocate();
+  SetFirstEnv(first_env);
   const RobotBinding& robot = models_.Binding();
   hand_frames_.push_back(robot.palm);
   hand_frames_.insert(hand_frames_.end(), robot.tips.begin(), robot.tips.end());
@@ -152,7 +152,10 @@ void EnvBatch::Allocate() {
   hand_distance_ = {n_, 1};
   level_ = {n_, 1};
   settings_.resize(static_cast<size_t>(n_));
-  for (int env = 0; env < n_; ++env) env_id_.Of(env) = first_env_ + static_cast<uint32_t>(env);
+}
+
+void EnvBatch::SetFirstEnv(uint32_t first_env) {
+  for (int env = 0; env < n_; ++env) env_id_.Of(env) = first_env + static_cast<uint32_t>(env);
 }
 
 void EnvBatch::Reset(const ResetRequest& request) {

@@ -93,6 +93,8 @@ class EnvBatch {
   void SetCurriculumLevel(int level);
   int CurriculumLevel() const { return curriculum_level_; }
 
+  // This batch holds environments [first_env, first_env + n) from now on; Reset or LoadState must follow.
+  void SetFirstEnv(uint32_t first_env);
   // Episodes start anew everywhere.
   void Reset(const ResetRequest& request);
   // One policy step; actions [N, A].
@@ -165,7 +167,6 @@ class EnvBatch {
 
   const TaskConfig config_;
   const uint64_t seed_;
-  const uint32_t first_env_;
   const int n_;
   const ModelSet models_;
   const std::unique_ptr<ActionMap> action_map_;

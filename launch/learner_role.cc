@@ -34,8 +34,10 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.gradient_delay = DelayOf(config);
   options.turns = {.asynchronous = config.runtime.mode == "async",
                    .max_staleness = config.runtime.max_staleness,
-                   .deterministic = config.run.deterministic};
+                   .deterministic = config.run.deterministic,
+                   .close_fraction = config.runtime.close_fraction};
   options.patience_s = config.wire.patience_s;
+  options.losses = {.replace = config.runtime.on_loss == "replace", .within_s = config.runtime.replace_within_s};
   options.specs = task.record;
   options.action_size = static_cast<int>(task.action.Elements());
   options.reward_terms = task.reward_terms;
@@ -94,6 +96,7 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   CLI::Option* resume = app.add_option("--resume", arguments.resume, "checkpoint file to go on from");
+  resume->take_last();  // the launcher's, when it starts this learner again, is the newest
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
   app.add_option("--trace", arguments.trace, "file for this process's part of a trace");
   app.add_option("--rank", arguments.rank, "which of learner.processes this is, from 0");

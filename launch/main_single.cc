@@ -19,7 +19,7 @@ void StartSimulatorThread(const RunConfig& config, int index) {
   simulator = std::make_unique<std::jthread>([config, index] {
     NameTraceThread("simulator " + std::to_string(index));
     try {
-      ServeSimulator(config, index, MakeActor);
+      ServeSimulator(config, {.index = index}, MakeActor);
     } catch (const std::exception& error) {
       // The learner has been told over the wire, and ends the run.
       LogError("simulator thread: ", error.what());

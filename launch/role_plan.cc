@@ -50,6 +50,11 @@ RolePlan PlanRoles(const RunConfig& config, const std::string& target,
     plan.simulators.push_back(
         Command("simulator " + index, SimulatorProgram(config), target, {"--index", index}, overrides));
   }
+  for (int i = 0; !single && i < count * config.sim.spares; ++i) {
+    const std::string learner = std::to_string(i / config.sim.spares);
+    plan.simulators.push_back(Command("spare " + std::to_string(i), SimulatorProgram(config), target,
+                                      {"--spare", "--learner", learner}, overrides));
+  }
   GiveGpus(plan, gpus);
   return plan;
 }

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/rng.h"
 #include "envs/catalogue.h"
 #include "envs/env_batch.h"
@@ -46,23 +50,62 @@ std::string RunId(const RunConfig& config) {
   return std::to_string(HashName(std::filesystem::weakly_canonical(config.run.dir).string()));
 }
 
-void ServeSimulator(const RunConfig& config, int index, const ActorMaker& make_actor) {
-  Simulator simulator(SimulatorOptionsOf(config, index));
-  if (config.SimulatorsAct()) simulator.SetActor(make_actor(config, simulator));
-  const Layout layout(simulator.RecordSpecs(), simulator.GroupEnvs());
+namespace {
+
+Join JoinOf(const RunConfig& config, const Simulator& simulator, const SimulatorPlace& place, uint64_t spec_hash) {
   Join join;
   join.run_id = RunId(config);
-  join.spec_hash = layout.Hash();
+  join.spec_hash = spec_hash;
   join.config_hash = AgreementHash(config);
-  join.env_begin = simulator.EnvBegin();
+  join.env_begin = place.index < 0 ? kAnyEnvs : simulator.EnvBegin();
   join.env_count = static_cast<uint32_t>(simulator.Envs());
   join.groups = static_cast<uint32_t>(simulator.Groups());
   join.pid = static_cast<uint64_t>(getpid());
-  join.name = "simulator " + std::to_string(index);
-  const Deadline deadline = Deadline::After(config.wire.join_s);
-  const std::unique_ptr<SimulatorEnd> wire =
-      ConnectToLearner(ConnectingWire(config, index / config.SimulatorsPerLearner(), deadline), join, layout, deadline);
-  simulator.Serve(*wire, config.wire.patience_s);
+  join.name = place.index < 0 ? "spare" : "simulator " + std::to_string(place.index);
+  join.spare = place.spare ? 1 : 0;
+  return join;
+}
+
+// Tries until the deadline: a learner that dies may still take a connection, and one that has not yet noticed that the
+// old connection is gone refuses a new one.
+std::unique_ptr<SimulatorEnd> Rejoin(const WireConfig& wire, const Join& join, const Layout& layout, double within_s) {
+  for (const Deadline deadline = Deadline::After(within_s);;) {
+    try {
+      return ConnectToLearner(wire, join, layout, deadline);
+    } catch (const RunError& error) {
+      if (deadline.Passed()) {
+        throw RunError("no learner came back within runtime.rejoin_s = " + Seconds(within_s) + ": " + error.what());
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(wire.heartbeat_s, deadline.RemainingSeconds())));
+  }
+}
+
+}  // namespace
+
+void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor) {
+  const int rank = place.index < 0 ? place.learner : place.index / config.SimulatorsPerLearner();
+  Simulator simulator(SimulatorOptionsOf(config, std::max(place.index, rank * config.SimulatorsPerLearner())));
+  if (config.SimulatorsAct()) simulator.SetActor(make_actor(config, simulator));
+  const Layout layout(simulator.RecordSpecs(), simulator.GroupEnvs());
+  const Deadline deadline = Deadline::After(place.spare ? config.wire.patience_s : config.wire.join_s);
+  const WireConfig wire = ConnectingWire(config, rank, deadline);
+  Join join = JoinOf(config, simulator, place, layout.Hash());
+  std::unique_ptr<SimulatorEnd> end = ConnectToLearner(wire, join, layout, deadline);
+  const double rejoin_s = config.runtime.on_loss == "replace" ? config.runtime.rejoin_s : 0;
+  for (;;) {
+    try {
+      simulator.Serve(*end, config.wire.patience_s);
+      return;
+    } catch (const LearnerLost& lost) {
+      if (rejoin_s <= 0) throw;
+      LogWarning("waiting ", Seconds(rejoin_s), " (runtime.rejoin_s) for a learner to come back: ", lost.what());
+    }
+    join.env_begin = end->EnvBegin();
+    join.spare = 1;
+    end.reset();
+    end = Rejoin(wire, join, layout, rejoin_s);
+  }
 }
 
 RunConfig RoleConfig(const std::string& path, const std::vector<std::string>& overrides) {

@@ -36,9 +36,16 @@ std::string RunId(const RunConfig& config);
 
 using ActorMaker = std::function<std::unique_ptr<Actor>(const RunConfig&, const Simulator&)>;
 
-// Connects to the learner and obeys it until it says stop. `make_actor` is asked where simulators act
-// (launch/acting.h).
-void ServeSimulator(const RunConfig& config, int index, const ActorMaker& make_actor);
+// Which environments a simulator process is for.
+struct SimulatorPlace {
+  int index = -1;      // among sim.processes; -1: a spare's, that has none of its own
+  int learner = 0;     // whose spare
+  bool spare = false;  // where its place is taken, it waits for one that is not
+};
+
+// Connects to the learner and obeys it until it says stop. With runtime.on_loss replace a learner that is lost is
+// waited for, and served again. `make_actor` is asked where simulators act (launch/acting.h).
+void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor);
 
 // The configuration that a role program's first argument means: a run folder, or a YAML file with run.dir set.
 RunConfig RoleConfig(const std::string& path, const std::vector<std::string>& overrides);

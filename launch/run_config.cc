@@ -35,6 +35,19 @@ void CheckInference(const RunConfig& config, const std::string& name) {
   }
 }
 
+// Waiting for some only is asynchronous, has stale samples, and depends on who is fast.
+void CheckCloseFraction(const RunConfig& config, const std::string& name) {
+  if (config.runtime.close_fraction == 1) return;
+  const std::string value = std::to_string(config.runtime.close_fraction);
+  const auto refuse = [&](const std::string& reason) {
+    throw InputError(name, "runtime.close_fraction", value, "1 with " + reason);
+  };
+  if (config.runtime.mode != "async") refuse("runtime.mode " + config.runtime.mode);
+  if (config.SimulatorsAct()) refuse("runtime.inference simulator");
+  if (config.runtime.max_staleness == 0) refuse("runtime.max_staleness 0");
+  if (config.run.deterministic) refuse("run.deterministic");
+}
+
 // Data parallelism is one process per simulator with a learner in it, and they meet inside the process.
 void CheckLearners(RunConfig& config, const std::string& name) {
   const bool data_parallel = config.runtime.mode == "data_parallel";
@@ -61,6 +74,30 @@ void CheckLearners(RunConfig& config, const std::string& name) {
                      "a number that gives each learner a multiple of policy.inference_chunk = " +
                          std::to_string(chunk) + " environments");
   }
+}
+
+// What happens on losses, where there is anybody to lose.
+void CheckLosses(const RunConfig& config, const std::string& name) {
+  const RuntimeConfig &runtime = config.runtime, plain;
+  const bool replace = runtime.on_loss == "replace";
+  if (replace && config.wire.transport == "inproc") {
+    throw InputError(name, "runtime.on_loss", "replace",
+                     "stop with wire.transport inproc: a process that is simulator and learner cannot lose either");
+  }
+  if (replace && config.SimulatorsAct()) {
+    throw InputError(name, "runtime.on_loss", "replace", "stop with runtime.inference simulator");
+  }
+  const auto refuse = [&](const char* key, const std::string& value, const std::string& expected) {
+    throw InputError(name, key, value, expected + " with runtime.on_loss stop");
+  };
+  if (replace) return;
+  if (config.sim.spares > 0) refuse("sim.spares", std::to_string(config.sim.spares), "0");
+  const auto same = [&](const char* key, auto value, auto usual) {
+    if (value != usual) refuse(key, std::to_string(value), "nothing");
+  };
+  same("runtime.replace_within_s", runtime.replace_within_s, plain.replace_within_s);
+  same("runtime.rejoin_s", runtime.rejoin_s, plain.rejoin_s);
+  same("runtime.respawns", runtime.respawns, plain.respawns);
 }
 
 void CheckSizes(const RunConfig& config, const std::string& name) {
@@ -137,6 +174,8 @@ RunConfig Check(const ConfigFile& file) {
   CheckStaleness(config, file.Name());
   CheckInference(config, file.Name());
   CheckLearners(config, file.Name());
+  CheckCloseFraction(config, file.Name());
+  CheckLosses(config, file.Name());
   CheckSizes(config, file.Name());
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
@@ -164,6 +203,12 @@ uint64_t AgreementHash(const RunConfig& config) {
   agreed.launch = {};
   agreed.train = {};
   agreed.eval = {};
+  const RuntimeConfig usual;
+  agreed.runtime.on_loss = usual.on_loss;
+  agreed.runtime.replace_within_s = usual.replace_within_s;
+  agreed.runtime.rejoin_s = usual.rejoin_s;
+  agreed.runtime.respawns = usual.respawns;
+  agreed.sim.spares = 0;
   return HashName(ToYaml(agreed));
 }
 

@@ -34,7 +34,12 @@ struct RunSection {
 struct RuntimeConfig {
   std::string mode = "double_buffered";
   int max_staleness = 0;
+  double close_fraction = 1;
   std::string inference = "learner";
+  std::string on_loss = "stop";
+  double replace_within_s = 600;
+  double rejoin_s = 60;
+  int respawns = 3;
 
   void Fields(FieldVisitor& v) {
     v.Choice("mode", mode, {"lockstep", "double_buffered", "async", "data_parallel"},
@@ -45,10 +50,25 @@ struct RuntimeConfig {
                   "held in memory",
            .unit = "versions"},
           {0, 1000});
+    v.Float("close_fraction", close_fraction,
+            {.doc = "async: a rollout closes once this fraction of the environments is through; what stragglers have "
+                    "is carried into the next one, while max_staleness allows"},
+            {0.01, 1});
     v.Choice(
         "inference", inference, {"learner", "simulator"},
         {.doc = "where the policy acts during collection. simulator: the learner publishes it to simulators, which "
                 "ship whole trajectories and wait for no answer; for slow links. With mode lockstep or async"});
+    v.Choice("on_loss", on_loss, {"stop", "replace"},
+             {.doc = "what happens when a role dies, is stopped or cut off: the run stops; or it goes on without that "
+                     "simulator until another one takes its place, and a learner that is killed is started again"});
+    v.Float("replace_within_s", replace_within_s,
+            {.doc = "on_loss replace: longest time that a simulator's place stays empty", .unit = "s"}, {0, 1e9});
+    v.Float(
+        "rejoin_s", rejoin_s,
+        {.doc = "on_loss replace: how long simulators wait for the learner to come back; 0: not at all", .unit = "s"},
+        {0, 1e9});
+    v.Int("respawns", respawns,
+          {.doc = "on_loss replace: how often within an hour gripstream train starts each role again"}, {0, 1000});
   }
 };
 
@@ -135,7 +155,7 @@ RunConfig ReadRunConfigText(const std::string& text, const std::string& name,
                             const std::vector<std::string>& overrides);
 
 // The part of the configuration that both ends of the wire must agree on, as a hash: everything except the folder, the
-// address, the course of the training and evaluation.
+// address, the course of the training and evaluation, and what happens on losses.
 uint64_t AgreementHash(const RunConfig& config);
 
 }  // namespace gripstream

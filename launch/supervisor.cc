@@ -1,14 +1,16 @@
 #include "launch/supervisor.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "core/error.h"
 #include "core/interrupt.h"
-#include "core/trace.h"
-#include "launch/child.h"
+#include "launch/role_process.h"
+#include "policies/checkpoint_names.h"
 
 namespace gripstream {
 namespace {
@@ -17,71 +19,80 @@ constexpr double kGraceToEnd_s = 4.0;       // Ctrl-C is answered within 5 s
 constexpr double kPeerSpeaksFirst_s = 1.0;  // who misses a stopped process knows more than its parent
 constexpr auto kPollPeriod = std::chrono::milliseconds(10);
 
-// Each role's part of a trace, on its way into one file.
-class TraceParts {
- public:
-  // No `trace`: none is wanted.
-  TraceParts(const std::string& run_dir, std::string trace) : folder_(run_dir + "/trace"), trace_(std::move(trace)) {
-    if (!trace_.empty()) std::filesystem::create_directories(folder_);
-  }
-  // One more role writes a part.
-  void AddTo(std::vector<std::string>& arguments) {
-    if (trace_.empty()) return;
-    parts_.push_back(folder_ + "/" + std::to_string(parts_.size()));
-    arguments.insert(arguments.end(), {"--trace", parts_.back()});
-  }
-  void Merge() const {
-    if (trace_.empty()) return;
-    MergeTraces(parts_, trace_);
-    std::filesystem::remove_all(folder_);
-    std::printf("trace: %s\n", trace_.c_str());
-  }
+using Roles = std::vector<RoleProcess>;
 
- private:
-  std::string folder_, trace_;
-  std::vector<std::string> parts_;
-};
-
-std::vector<Child> StartAll(std::vector<RoleCommand>& roles, TraceParts& parts) {
-  std::vector<Child> children;
-  for (RoleCommand& role : roles) {
-    parts.AddTo(role.argv);
-    children.emplace_back(role.name, role.argv, role.environment);
-  }
-  return children;
+Roles StartAll(const std::vector<RoleCommand>& commands, TraceParts& parts) {
+  Roles roles;
+  for (const RoleCommand& command : commands) roles.emplace_back(command, parts);
+  return roles;
 }
 
-void StopAll(std::vector<Child>& children, double grace_s) {
+void StopAll(Roles& roles, double grace_s) {
   const Deadline deadline = Deadline::After(grace_s);
-  for (Child& child : children) child.EndBy(deadline);
+  for (RoleProcess& role : roles) role.Process().EndBy(deadline);
+}
+
+// What goes behind a learner's arguments when it is started again: the newest checkpoint, once there is one.
+std::vector<std::string> ToGoOn(const std::string& run_dir, bool trains) {
+  const auto files = CheckpointsNewestFirst(run_dir + "/checkpoints");
+  if (!trains || files.empty()) return {};
+  return {"--resume", files.front().string()};
 }
 
 // One run's processes under watch. The first learner leads.
 class Watch {
  public:
-  Watch(std::vector<Child>& learners, std::vector<Child>& simulators, double deadline_s)
-      : learners_(learners), simulators_(simulators), deadline_s_(deadline_s) {}
+  // `trains`: the learners do, and so leave checkpoints to go on from.
+  Watch(Roles& learners, Roles& simulators, const RunConfig& config, bool trains)
+      : learners_(learners),
+        simulators_(simulators),
+        run_dir_(config.run.dir),
+        deadline_s_(config.wire.deadline_s),
+        respawns_(config.runtime.respawns),
+        replaces_(config.runtime.on_loss == "replace"),
+        trains_(trains) {}
 
   int UntilTheEnd() {
-    for (;;) {
-      for (Child& learner : learners_) {
-        const std::optional<int> code = learner.Poll();
-        if (code && (*code != kExitOk || &learner == &learners_.front())) return AfterLearner(learner, *code);
-      }
+    for (;; std::this_thread::sleep_for(kPollPeriod)) {
+      if (const std::optional<int> code = LookAtLearners()) return *code;
       if (Interrupted()) return AfterInterrupt();
-      for (Child& simulator : simulators_) {
-        const std::optional<int> code = simulator.Poll();
-        if (code && *code != kExitOk) return AfterLostSimulator(simulator, *code);
-        if (simulator.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(simulator);
-      }
-      for (Child& learner : learners_) {
-        if (learner.StoppedFor() > deadline_s_ + kPeerSpeaksFirst_s) return AfterStopped(learner);
-      }
-      std::this_thread::sleep_for(kPollPeriod);
+      if (const std::optional<int> code = LookAtSimulators()) return *code;
     }
   }
 
  private:
+  std::optional<int> LookAtLearners() {
+    for (RoleProcess& role : learners_) {
+      Child& learner = role.Process();
+      const std::optional<int> code = learner.Poll();
+      if (code && *code != kExitOk && StartLearnersAgain()) return std::nullopt;
+      if (code && (*code != kExitOk || &role == &learners_.front())) return AfterLearner(learner, *code);
+      if (learner.StoppedFor() <= deadline_s_ + kPeerSpeaksFirst_s) continue;
+      if (!replaces_) return AfterStopped(learner);
+      KillStopped(learner);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<int> LookAtSimulators() {
+    for (RoleProcess& role : simulators_) {
+      Child& simulator = role.Process();
+      const std::optional<int> code = simulator.Poll();
+      if (code && *code != kExitOk) {
+        if (!replaces_ || *code == kExitBadInput) return AfterLostSimulator(simulator, *code);
+        if (respawns_ == 0) {
+          SayOnce(simulator);
+        } else if (!StartSimulatorAgain(role)) {
+          return GiveUp(role);
+        }
+      }
+      if (simulator.StoppedFor() <= deadline_s_ + kPeerSpeaksFirst_s) continue;
+      if (!replaces_) return AfterStopped(simulator);
+      KillStopped(simulator);
+    }
+    return std::nullopt;
+  }
+
   void StopEverybody(double grace_s) {
     StopAll(learners_, grace_s);
     StopAll(simulators_, grace_s);
@@ -100,16 +111,80 @@ class Watch {
     std::fprintf(stderr, "gripstream: %s ended: %s\n", who.c_str(), learner.HowItEnded().c_str());
   }
 
-  // A process that is stopped cannot speak for itself, and one alone (inproc) has no peer to miss it.
-  int AfterStopped(Child& child) {
+  // A learner that a signal ended is started again, and with it all others, which cannot go on without it: the first of
+  // them to end may be one of those.
+  bool StartLearnersAgain() {
+    if (!replaces_ || Interrupted()) return false;
+    RoleProcess* killed = nullptr;
+    for (const Deadline brief = Deadline::After(kPeerSpeaksFirst_s); killed == nullptr;) {
+      bool more = false;
+      for (RoleProcess& role : learners_) {
+        const std::optional<int> code = role.Process().Poll();
+        if (code && *code >= 128) killed = &role;
+        more |= !code;
+      }
+      if (!more || brief.Passed()) break;
+      std::this_thread::sleep_for(kPollPeriod);
+    }
+    if (killed == nullptr || !killed->MayStartAgain(respawns_)) return false;
+    SayHowItEnded(killed->Process());
+    StopAll(learners_, 0);
+    const std::vector<std::string> more = ToGoOn(run_dir_, trains_);
+    std::fprintf(stderr,
+                 "gripstream: going on from %s (start %d of at most %d more within an hour, runtime.respawns)\n",
+                 more.empty() ? "the beginning" : std::filesystem::path(more.back()).filename().c_str(),
+                 killed->StartedAgain(), respawns_);
+    for (RoleProcess& role : learners_) role.StartAgain(more);
+    return true;
+  }
+
+  // Its place may be a spare's by now: then the new process is the next spare.
+  bool StartSimulatorAgain(RoleProcess& role) {
+    if (!role.MayStartAgain(respawns_)) return false;
+    const Child& old = role.Process();
+    std::fprintf(stderr, "gripstream: %s (pid %d) ended: %s; started again (%d of at most %d times within an hour)\n",
+                 old.Name().c_str(), old.Pid(), old.HowItEnded().c_str(), role.StartedAgain(), respawns_);
+    role.StartAgain({"--spare"});
+    return true;
+  }
+
+  // Nobody is to start it again here: a spare or somebody else may.
+  void SayOnce(const Child& lost) {
+    if (!said_.insert(lost.Pid()).second) return;
+    std::fprintf(stderr, "gripstream: %s (pid %d) ended: %s; the run goes on without it (runtime.respawns is 0)\n",
+                 lost.Name().c_str(), lost.Pid(), lost.HowItEnded().c_str());
+  }
+
+  // The learner writes a checkpoint, as after an interrupt.
+  int GiveUp(RoleProcess& role) {
+    const Child& last = role.Process();
+    std::fprintf(stderr,
+                 "gripstream: %s (pid %d) ended: %s; it was started again %d times within an hour already "
+                 "(runtime.respawns): giving up\n",
+                 last.Name().c_str(), last.Pid(), last.HowItEnded().c_str(), respawns_);
+    return AfterInterrupt();
+  }
+
+  void KillStopped(Child& child) {
+    SayStopped(child);
+    child.Signal(SIGKILL);
+    child.EndBy(Deadline::After(0));
+  }
+
+  void SayStopped(const Child& child) {
     std::fprintf(stderr, "gripstream: %s (pid %d) has been stopped for %.1f s (SIGSTOP?)\n", child.Name().c_str(),
                  child.Pid(), child.StoppedFor());
+  }
+
+  // A process that is stopped cannot speak for itself, and one alone (inproc) has no peer to miss it.
+  int AfterStopped(Child& child) {
+    SayStopped(child);
     StopEverybody(0);
     return kExitFailed;
   }
 
   int AfterInterrupt() {
-    for (Child& learner : learners_) learner.Signal(SIGTERM);
+    for (RoleProcess& learner : learners_) learner.Process().Signal(SIGTERM);
     StopAll(learners_, kGraceToEnd_s);
     StopAll(simulators_, 0);
     return kExitFailed;
@@ -133,16 +208,20 @@ class Watch {
   // Null when none has ended by then.
   const Child* FirstLearnerToEnd(Deadline deadline) {
     for (; !deadline.Passed(); std::this_thread::sleep_for(kPollPeriod)) {
-      for (Child& learner : learners_) {
-        if (learner.Poll()) return &learner;
+      for (RoleProcess& learner : learners_) {
+        if (learner.Process().Poll()) return &learner.Process();
       }
     }
     return nullptr;
   }
 
-  std::vector<Child>& learners_;
-  std::vector<Child>& simulators_;
+  Roles& learners_;
+  Roles& simulators_;
+  std::string run_dir_;
   double deadline_s_;  // wire.deadline_s
+  int respawns_;
+  bool replaces_, trains_;
+  std::set<pid_t> said_;
 };
 
 int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace) {
@@ -150,9 +229,10 @@ int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace) {
   PrepareRoleEnvironment();
   TraceParts parts(config.run.dir, trace);
   for (RoleCommand& simulator : plan.simulators) simulator.argv.push_back("--launched");
-  std::vector<Child> learners = StartAll(plan.learners, parts);
-  std::vector<Child> simulators = StartAll(plan.simulators, parts);
-  const int code = Watch(learners, simulators, config.wire.deadline_s).UntilTheEnd();
+  Roles learners = StartAll(plan.learners, parts), simulators = StartAll(plan.simulators, parts);
+  const std::vector<std::string>& leader = plan.learners.front().argv;
+  const bool trains = std::find(leader.begin(), leader.end(), "--evaluate") == leader.end();
+  const int code = Watch(learners, simulators, config, trains).UntilTheEnd();
   parts.Merge();
   return code;
 }

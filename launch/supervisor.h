@@ -3,8 +3,9 @@
 //   launcher -> gripstream-learner x L, gripstream-sim x K       (or gripstream-single x L with wire.transport inproc)
 //
 // The first learner's end is the run's end, and so is any role's failure. A simulator that ends early is named with the
-// way it ended; the learner is given time to notice by itself, then everything is stopped. No process outlives the
-// launcher (launch/child.h). Call from the main thread.
+// way it ended; the learner is given time to notice by itself, then everything is stopped. With runtime.on_loss replace
+// simulators that end early and learners that a signal ends are started again instead, runtime.respawns times an hour.
+// No process outlives the launcher (launch/child.h). Call from the main thread.
 #pragma once
 
 #include <string>

@@ -41,13 +41,13 @@ void Fleet::Act(const Policy& policy, int64_t version, uint64_t step) {
 }
 
 void Fleet::CopyActed(int peer, const Received& received, RolloutStore& store, int t) const {
-  const int64_t due = store.Versions()[static_cast<size_t>(t)];
+  const EnvRange range = PeerRange(static_cast<size_t>(peer), 0);
+  const auto due = store.Versions()[t][range.begin].item<int64_t>();
   if (received.header.policy_version != static_cast<uint64_t>(due)) {
     throw RunError(wire_.Peers()[static_cast<size_t>(peer)].Describe() + " acted by version " +
                    std::to_string(received.header.policy_version) + " of the policy where " + std::to_string(due) +
                    " was due");
   }
-  const EnvRange range = PeerRange(static_cast<size_t>(peer), 0);
   const Layout& layout = wire_.RecordLayout(peer);
   const std::pair<const char*, const torch::Tensor*> all[] = {{kActedAction, &store.Action()},
                                                               {kActedMean, &store.Mean()},

@@ -26,10 +26,13 @@ void EpisodeStatistics::TakeStep(const RolloutStore& store, int t) {
   const auto* success = store.Step("success", t).const_data_ptr<uint8_t>();
   for (size_t i = 0; i < running_return_.size(); ++i) {
     const auto kind = static_cast<DoneKind>(done[i]);
+    if (kind == DoneKind::kCarried) continue;
     running_return_[i] += reward[i];
     ++running_length_[i];
     if (kind == DoneKind::kRunning) continue;
-    if (kind == DoneKind::kFaulted) {
+    if (kind == DoneKind::kLost) {
+      ++lost_;
+    } else if (kind == DoneKind::kFaulted) {
       ++faults_;
     } else {
       ++episodes_;
@@ -46,24 +49,33 @@ void EpisodeStatistics::TakeStep(const RolloutStore& store, int t) {
 // Counts become those of all learners, the means those over all environments.
 void EpisodeStatistics::AddUp(const LearnerGroup& group) {
   if (group.Size() == 1) return;
-  std::vector<double> numbers = {double(episodes_), double(successes_), double(timeouts_),
-                                 double(faults_),   return_sum_,        length_sum_};
+  std::vector<double> numbers = {double(episodes_), double(successes_), double(timeouts_), double(faults_),
+                                 double(lost_),     return_sum_,        length_sum_};
   numbers.insert(numbers.end(), term_means_.begin(), term_means_.end());
   numbers.insert(numbers.end(), metric_means_.begin(), metric_means_.end());
   group.SumUp(at::from_blob(numbers.data(), {static_cast<int64_t>(numbers.size())}, torch::kFloat64),
               "episode statistics");
   episodes_ = static_cast<int>(numbers[0]), successes_ = static_cast<int>(numbers[1]);
   timeouts_ = static_cast<int>(numbers[2]), faults_ = static_cast<int>(numbers[3]);
-  return_sum_ = numbers[4], length_sum_ = numbers[5];
+  lost_ = static_cast<int>(numbers[4]);
+  return_sum_ = numbers[5], length_sum_ = numbers[6];
   const size_t terms = term_means_.size();
-  for (size_t i = 0; i < terms; ++i) term_means_[i] = numbers[6 + i] / group.Size();
-  for (size_t i = 0; i < metric_means_.size(); ++i) metric_means_[i] = numbers[6 + terms + i] / group.Size();
+  for (size_t i = 0; i < terms; ++i) term_means_[i] = numbers[7 + i] / group.Size();
+  for (size_t i = 0; i < metric_means_.size(); ++i) metric_means_[i] = numbers[7 + terms + i] / group.Size();
 }
 
-// Per component, over steps and environments.
+// Per component, over steps and environments that there are; where there are none, the means stay.
 void EpisodeStatistics::TakeMeans(const RolloutStore& store, const std::string& tensor, std::vector<double>& means) {
   if (means.empty()) return;
-  const torch::Tensor mean = store.AfterAction(tensor).mean({0, 1}).to(torch::kFloat64);
+  const torch::Tensor all = store.AfterAction(tensor);
+  const torch::Tensor lost = store.AfterAction("done").ge(static_cast<int>(DoneKind::kLost));
+  const int64_t samples = lost.numel(), there = samples - lost.sum().item<int64_t>();
+  if (there == 0) return;
+  torch::Tensor mean = all.mean({0, 1}).to(torch::kFloat64);
+  if (there < samples) {
+    // What is lost holds zeros, or what a newcomer's first record said of nothing.
+    mean = all.masked_fill(lost.unsqueeze(-1), 0).sum({0, 1}).to(torch::kFloat64) / static_cast<double>(there);
+  }
   for (size_t i = 0; i < means.size(); ++i) means[i] = mean.const_data_ptr<double>()[i];
 }
 
@@ -75,7 +87,7 @@ double EpisodeStatistics::MetricMean(const std::string& name) const {
 }
 
 void EpisodeStatistics::TakeRollout(const RolloutStore& store, const LearnerGroup& group) {
-  episodes_ = successes_ = timeouts_ = faults_ = 0;
+  episodes_ = successes_ = timeouts_ = faults_ = lost_ = 0;
   return_sum_ = length_sum_ = 0;
   for (int t = 1; t <= store.Horizon(); ++t) TakeStep(store, t);
   TakeMeans(store, "reward_terms", term_means_);

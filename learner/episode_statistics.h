@@ -23,6 +23,8 @@ class EpisodeStatistics {
 
   int Episodes() const { return episodes_; }
   int Faults() const { return faults_; }
+  // Samples that there are not, because a simulator was lost.
+  int Lost() const { return lost_; }
   bool AnyEnded() const { return any_ended_; }
   // Of the last rollout that ended any episode; 0 before the first has.
   double SuccessRate() const { return success_rate_; }
@@ -40,7 +42,7 @@ class EpisodeStatistics {
   std::vector<double> running_return_;
   std::vector<int> running_length_;
   std::vector<double> term_means_, metric_means_;
-  int episodes_ = 0, successes_ = 0, timeouts_ = 0, faults_ = 0;
+  int episodes_ = 0, successes_ = 0, timeouts_ = 0, faults_ = 0, lost_ = 0;
   double return_sum_ = 0, length_sum_ = 0;
   bool any_ended_ = false;
   double success_rate_ = 0, return_mean_ = 0, length_mean_ = 0;

@@ -1,11 +1,13 @@
 #include "learner/evaluator.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "core/done_kind.h"
 #include "core/error.h"
 #include "core/interrupt.h"
+#include "core/log.h"
 #include "core/trace.h"
 #include "policies/shapes.h"
 
@@ -39,6 +41,7 @@ class Round {
     ForEach(ranges, [&](size_t env) {
       Episode& episode = episodes_[env];
       if (!episode.open) return;
+      episode.lost = done_kind[env] == static_cast<uint8_t>(DoneKind::kLost);
       episode.total_reward += rewards[env];
       episode.open = done_kind[env] == static_cast<uint8_t>(DoneKind::kRunning);
       episode.success = !episode.open && succeeded[env] != 0;
@@ -48,7 +51,7 @@ class Round {
   // Adds the episodes that have ended, in the order of the environments: the sums do not depend on who was first.
   void AddTo(EvaluationResult& result) const {
     for (const Episode& episode : episodes_) {
-      if (episode.open) continue;
+      if (episode.open || episode.lost) continue;
       EvaluationResult::PerObject& object = result.objects[episode.object];
       ++result.episodes;
       ++object.episodes;
@@ -60,7 +63,7 @@ class Round {
 
  private:
   struct Episode {
-    bool open = true, success = false;
+    bool open = true, success = false, lost = false;
     double total_reward = 0;
     int32_t object = 0;
   };
@@ -106,6 +109,24 @@ void Play(Fleet& fleet, RolloutStore& store, const Policy& policy, ActRequest re
   for (int group = 0; group < fleet.Groups(); ++group) take(group);
 }
 
+// One round on the environments of this learner, again from its start when a simulator was lost on the way: what the
+// others have played they play again, to the same end. Nothing when interrupted while some are missing.
+std::optional<Round> PlayRound(Fleet& fleet, RolloutStore& store, const Policy& policy, const ActRequest& request,
+                               const EpisodeRequest& episodes, int count) {
+  CollectTimes times;
+  while (fleet.AwaitAll()) {
+    const int64_t losses = fleet.Losses().simulators;
+    Round round(store, count);
+    fleet.Reset(episodes, 0);
+    fleet.ReceiveAll(store, 0, times);
+    round.NoteObjects();
+    Play(fleet, store, policy, request, round);
+    if (fleet.Losses().simulators == losses || Interrupted()) return round;
+    LogInfo("a simulator was lost during the evaluation: this part of it is played again");
+  }
+  return std::nullopt;
+}
+
 // Adds up what all learners have played: every count, and the sum of returns that return_mean still is.
 EvaluationResult Together(const EvaluationResult& own, const LearnerGroup& group) {
   constexpr int kMostObjects = 4096, kFields = 2;
@@ -134,24 +155,21 @@ EvaluationResult Evaluate(Fleet& fleet, const LearnerGroup& group, const std::ve
                           const Policy& policy, const EvaluationRequest& request) {
   const TraceSpan span("evaluate");
   EvaluationResult result;
-  CollectTimes times;
   const int envs = fleet.Envs(), everybodys = envs * group.Size();
   RolloutStore store(specs, 1, envs, policy.Shapes().action);
   for (int first = 0; first < request.episodes && !Interrupted(); first += everybodys) {
     // Environment i plays episode first + i.
     const int count = std::min(everybodys, request.episodes - first);
-    Round round(store, std::clamp(count - fleet.FirstEnv(), 0, envs));
     const bool show = first == 0 && group.Leads() && request.pictures.shown > 0;
     EpisodeRequest episodes = show ? request.pictures : EpisodeRequest{};
     episodes.evaluation = true;
     episodes.seed = request.seed;
     episodes.first_episode = static_cast<uint32_t>(first);
     episodes.episodes = static_cast<uint32_t>(count);
-    fleet.Reset(episodes, 0);
-    fleet.ReceiveAll(store, 0, times);
-    round.NoteObjects();
-    Play(fleet, store, policy, {.sample = false, .blank_image = request.blank_image}, round);
-    round.AddTo(result);
+    const std::optional<Round> round =
+        PlayRound(fleet, store, policy, {.sample = false, .blank_image = request.blank_image}, episodes,
+                  std::clamp(count - fleet.FirstEnv(), 0, envs));
+    if (round) round->AddTo(result);
   }
   result = Together(result, group);
   if (result.episodes > 0) result.return_mean /= result.episodes;

@@ -131,6 +131,25 @@ void Ppo::TakeIntoNormalizers(const NormalizerRows& rows) {
   }
 }
 
+// What a lost simulator has not sent is no observation, and what is carried is taken in the next rollout.
+void Ppo::TakeRollout(const RolloutStore& store, const Samples& samples) {
+  const torch::Tensor there = Flat(store.AfterAction("done")).lt(static_cast<int>(DoneKind::kLost));
+  const bool all = there.all().item<bool>();
+  const torch::Tensor rows = all ? torch::Tensor() : there.nonzero().flatten();
+  const auto pick = [&](const torch::Tensor& x) {
+    if (all || !x.defined()) return x;
+    // LibTorch selects no rows of uint16.
+    return x.scalar_type() == torch::kUInt16 ? x.view(torch::kInt16).index_select(0, rows).view(torch::kUInt16)
+                                             : x.index_select(0, rows);
+  };
+  NormalizerRows seen{.proprio = pick(samples.observation.proprio),
+                      .depth = pick(samples.observation.depth),
+                      .state = pick(samples.observation.state),
+                      .value = pick(samples.target)};
+  if (policy_.Network().HasAux()) seen.aux = pick(Flat(store.Record(kAuxTensor).narrow(0, 0, store.Horizon())));
+  TakeIntoNormalizers(seen);
+}
+
 void Ppo::Prime(const RolloutStore& store) {
   NormalizerRows rows{.proprio = store.Step(kProprioTensor, 0), .state = store.Step(kStateTensor, 0)};
   if (policy_.Network().UsesDepth()) rows.depth = store.Step(kDepthTensor, 0);
@@ -199,7 +218,7 @@ void Ppo::EstimateReturns(RolloutStore& store, const torch::Tensor& log_ratio, S
   } else {
     Gae(inputs, options, MutableFloats(samples.advantage), MutableFloats(samples.target));
   }
-  samples.weight = Flat(done).ne(static_cast<int>(DoneKind::kFaulted)).to(torch::kFloat32);
+  samples.weight = Flat(done).lt(static_cast<int>(DoneKind::kFaulted)).to(torch::kFloat32);
   samples.all_weight = Everyones(samples.weight);
   if (config_.normalise_advantages) {
     samples.advantage = OwnPart(Standardise(Everyones(samples.advantage), samples.all_weight));
@@ -246,12 +265,7 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
   if (delayed_) metrics.grad_norm += delayed_->Flush(config_.max_grad_norm);
   RequireFinite(metrics.grad_norm, iteration, "last minibatch");
   Summarise(samples, metrics);
-  NormalizerRows seen{.proprio = samples.observation.proprio,
-                      .depth = samples.observation.depth,
-                      .state = samples.observation.state,
-                      .value = samples.target};
-  if (policy_.Network().HasAux()) seen.aux = store.Record(kAuxTensor).narrow(0, 0, store.Horizon());
-  TakeIntoNormalizers(seen);
+  TakeRollout(store, samples);
   metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return metrics;
 }

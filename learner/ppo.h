@@ -43,7 +43,7 @@ struct PpoMetrics {
   double learning_rate = 0;       // at the end
   double action_std = 0;          // mean over components
   double return_mean = 0;         // of the value targets
-  int64_t used_samples = 0;       // of horizon x environments; the rest were faulted
+  int64_t used_samples = 0;       // of horizon x environments; the rest were faulted, lost or carried
   double seconds = 0;             // wall clock of the whole Update
 };
 
@@ -75,6 +75,7 @@ class Ppo {
   std::vector<int64_t> OwnSequences(std::span<const int64_t> all) const;
   std::vector<int64_t> RowsOf(std::span<const int64_t> sequences, int64_t envs) const;
   void TakeIntoNormalizers(const NormalizerRows& rows);
+  void TakeRollout(const RolloutStore& store, const Samples& samples);
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);

@@ -96,6 +96,11 @@ std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
     text += "quarantined: " + std::to_string(results.faults) + " environment steps went wrong in the physics (see " +
             run_dir + "/logs)\n";
   }
+  if (results.lost_simulators > 0) {
+    text += "simulators lost on the way: " + std::to_string(results.lost_simulators) +
+            ", replaced: " + std::to_string(results.replacements) +
+            "; samples lost with them: " + std::to_string(results.lost_samples) + "\n";
+  }
   return text + "run folder: " + run_dir + "\n";
 }
 
@@ -108,6 +113,9 @@ void WriteResults(const std::string& path, const RunResults& results, const std:
   json["iterations"] = results.iterations;
   json["wall_s"] = results.wall_s;
   json["faults"] = results.faults;
+  json["lost_simulators"] = results.lost_simulators;
+  json["replacements"] = results.replacements;
+  json["lost_samples"] = results.lost_samples;
   json["success"] = SuccessOrNull(results.final_evaluation);
   json["success_ci95"] = IntervalOrNull(results.final_evaluation);
   json["success_at_start"] = SuccessOrNull(results.at_start);

@@ -39,6 +39,8 @@ struct RunResults {
   int64_t env_steps = 0, iterations = 0;
   double wall_s = 0;
   int64_t faults = 0;  // environment steps of this process that were quarantined
+  // Of this process: simulators lost and replaced, and samples that there are not for that reason.
+  int64_t lost_simulators = 0, replacements = 0, lost_samples = 0;
   EvaluationResult final_evaluation, at_start, blank_image;
   std::string status;       // "completed", "interrupted", "evaluated"
   std::string stop_reason;  // why training ended, for example "train.iterations reached"

@@ -30,7 +30,7 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const Learne
   Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
   const Checkpoint checkpoint = LoadCheckpoint(options.checkpoint);
   RestorePolicy(checkpoint, options.checkpoint, policy);
-  Fleet fleet(wire, options.patience_s);
+  Fleet fleet(wire, options.patience_s, options.losses);
   // Beside the run's own results, which stay as they are.
   const std::filesystem::path folder = std::filesystem::path(options.run_dir) / "evaluations";
   std::filesystem::create_directories(folder);

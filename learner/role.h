@@ -5,7 +5,8 @@
 // Several learners of one run each do this with simulators of their own, as one group; the leading one writes and
 // speaks. Everything runs on the calling thread, but for LibTorch's own threads, the wire's heartbeat and asynchronous
 // collection. Throws InputError for a
-// checkpoint that does not fit, RunError when a simulator is lost or the disk refuses.
+// checkpoint that does not fit, RunError when the disk refuses, or a simulator is lost that shall not be replaced or is
+// not.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "core/tensor_spec.h"
+#include "learner/collector.h"
 #include "learner/config.h"
 #include "learner/curriculum_gate.h"
 #include "learner/group.h"
@@ -29,6 +31,7 @@ struct TurnOptions {
   bool asynchronous = false;   // collection goes on while the learner updates
   int max_staleness = 0;       // versions; of asynchronous collection
   bool deterministic = false;  // same bits in every run, asynchronous ones included
+  double close_fraction = 1;   // of asynchronous collection: environments that a rollout waits for
 };
 
 struct LearnerRoleOptions {
@@ -41,6 +44,7 @@ struct LearnerRoleOptions {
   GradientDelay gradient_delay = GradientDelay::kNone;
   TurnOptions turns;
   double patience_s = 900;
+  LossRule losses;
   std::vector<TensorSpec> specs;  // of the record, images included
   int action_size = 0;
   std::vector<std::string> reward_terms, metric_names;

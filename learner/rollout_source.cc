@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "core/done_kind.h"
 #include "core/error.h"
 #include "core/trace.h"
 
@@ -21,12 +22,10 @@ uint64_t FirstStep(int64_t iteration, const RolloutStore& store) {
 }  // namespace
 
 Staleness StalenessOf(const RolloutStore& store, int64_t version) {
-  Staleness staleness;
-  for (const int64_t acted : store.Versions()) {
-    staleness.mean += static_cast<double>(version - acted) / store.Horizon();
-    staleness.max = std::max(staleness.max, version - acted);
-  }
-  return staleness;
+  const torch::Tensor counts = store.AfterAction("done").lt(static_cast<int>(DoneKind::kLost));
+  const torch::Tensor age = (version - store.Versions()).masked_select(counts);
+  if (age.numel() == 0) return {};
+  return {age.to(torch::kFloat64).mean().item<double>(), age.max().item<int64_t>()};
 }
 
 SynchronousSource::SynchronousSource(Fleet& fleet, const Policy& policy, RolloutStore store)
@@ -50,6 +49,12 @@ AsynchronousSource::AsynchronousSource(Fleet& fleet, const Policy& policy, std::
                                        const AsynchronousOptions& options)
     : fleet_(fleet), policy_(policy), stores_(std::move(stores)), options_(options), board_(options.max_staleness + 1) {
   GS_CHECK(static_cast<int>(stores_.size()) == options.max_staleness + 1, "one store more than max_staleness");
+  if (options.close_fraction < 1) {
+    const RolloutStore& like = stores_.front();
+    open_ = std::make_unique<OpenCollection>(
+        fleet, RolloutStore(like.Specs(), like.Horizon(), like.Envs(), like.ActionSize(), like.ShapeOfMemory()),
+        OpenOptions{options.close_fraction, options.max_staleness});
+  }
 }
 
 AsynchronousSource::~AsynchronousSource() {
@@ -137,17 +142,22 @@ bool AsynchronousSource::WaitUntilAllowed(int64_t iteration) {
 // Collects one rollout and hands it over. False when stopped or interrupted before its end.
 bool AsynchronousSource::Collect(int64_t iteration, PolicyBoard::Handle& acting) {
   const Clock::time_point start = Clock::now();
-  int64_t window = 0;
+  int64_t window = 0, limit = 0;
   {
     const std::lock_guard lock(mutex_);
     window = window_;
+    limit = limit_;
   }
   const int64_t least = std::max(iteration - options_.max_staleness, window);
   const int64_t held = acting ? acting->version : first_ - 1;
   if (!board_.Take(acting, least, options_.deterministic, Deadline::After(options_.patience_s))) return false;
   // That version was published after the last update that could still read this store.
   RolloutStore& store = StoreOf(iteration);
-  if (iteration > first_) store.BeginAfter(StoreOf(iteration - 1));
+  if (open_) {
+    open_->Begin(store, iteration > first_ ? &StoreOf(iteration - 1) : nullptr);
+  } else if (iteration > first_) {
+    store.BeginAfter(StoreOf(iteration - 1));
+  }
   Rollout rollout{.store = &store, .pace_wait_s = SecondsSince(start)};
   int adopted = 0;
   int64_t used = held;
@@ -164,7 +174,13 @@ bool AsynchronousSource::Collect(int64_t iteration, PolicyBoard::Handle& acting)
     changed_.notify_all();
     return stop_ ? Acting{} : Acting{&acting->policy, acting->version};
   };
-  if (!CollectRollout(fleet_, store, act, FirstStep(iteration, store), rollout.times)) return false;
+  if (open_) {
+    const OpenCollection::Turn turn{iteration, FirstStep(iteration, store), iteration + 1 < limit};
+    if (!open_->Collect(store, act, turn, rollout.times)) return false;
+    rollout.carried_envs = open_->CarriedEnvs();
+  } else if (!CollectRollout(fleet_, store, act, FirstStep(iteration, store), rollout.times)) {
+    return false;
+  }
   if (adopted > 0) rollout.publish_lag_s /= adopted;
   {
     const std::lock_guard lock(mutex_);

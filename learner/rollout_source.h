@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "learner/collector.h"
+#include "learner/open_collection.h"
 #include "learner/policy_board.h"
 
 namespace gripstream {
@@ -31,10 +32,12 @@ struct Rollout {
   double publish_lag_s = 0;   // from a version's publication to its first action, mean over those first used in here
   double pace_wait_s = 0;     // collection waited for the learner
   double learner_wait_s = 0;  // the learner waited for this rollout
+  int carried_envs = 0;       // whose trajectories go on in the next rollout
 };
 
 // By how many versions the samples are older than the policy they are to train. A sample is an action and what came
-// after it in its rollout; versions never fall along a rollout, so its oldest step is its own.
+// after it in its rollout; versions never fall along a rollout, so its oldest step is its own. What is lost or carried
+// is no sample.
 struct Staleness {
   double mean = 0;
   int64_t max = 0;
@@ -83,6 +86,8 @@ struct AsynchronousOptions {
   // Otherwise each step is acted for by the newest version there is.
   bool deterministic = false;
   double patience_s = 900;  // longest wait for the other side
+  // A rollout is closed once this fraction of the environments has delivered its steps; see learner/open_collection.h.
+  double close_fraction = 1;
 };
 
 class AsynchronousSource : public RolloutSource {
@@ -109,6 +114,7 @@ class AsynchronousSource : public RolloutSource {
   std::vector<RolloutStore> stores_;
   AsynchronousOptions options_;
   PolicyBoard board_;
+  std::unique_ptr<OpenCollection> open_;  // with close_fraction below 1
   Rollout current_;
   int64_t first_ = 0;    // constant while the thread runs
   int64_t learned_ = 0;  // the learner's thread only

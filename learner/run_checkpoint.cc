@@ -7,8 +7,7 @@
 namespace gripstream {
 namespace {
 
-constexpr char kEnvState[] = "env_state";
-constexpr char kEnvMemory[] = "env_memory";
+constexpr char kEnvState[] = "env_state", kEnvLost[] = "env_lost", kEnvMemory[] = "env_memory";
 constexpr int64_t kMostIterations = 1 << 30;  // of train.iterations
 constexpr double kPerMillion = 1e6;           // counters are whole numbers: fractions are kept in millionths
 
@@ -42,6 +41,7 @@ Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& 
   for (NamedTensor& tensor : ppo.State()) checkpoint.tensors.push_back(std::move(tensor));
   checkpoint.tensors.push_back({kEnvState, envs.state});
   if (envs.memory.defined()) checkpoint.tensors.push_back({kEnvMemory, envs.memory});
+  if (envs.lost.any().item<bool>()) checkpoint.tensors.push_back({kEnvLost, envs.lost});
   checkpoint.counters = {{"iteration", counters.iteration},
                          {"env_steps", counters.env_steps},
                          {"wall_microseconds", ToMillionths(counters.wall_s)},
@@ -91,11 +91,18 @@ void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Poli
   ppo.SetState(Matching(checkpoint, path, optimizer));
 }
 
-std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first,
-                                   int envs) {
+EnvStates EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs) {
   const torch::Tensor own = EnvRows(checkpoint, path, kEnvState, all).narrow(0, first, envs).contiguous();
   const auto* bytes = reinterpret_cast<const std::byte*>(own.const_data_ptr<uint8_t>());
-  return {bytes, bytes + own.numel()};
+  EnvStates found{{bytes, bytes + own.numel()}, std::vector<uint8_t>(static_cast<size_t>(envs), 0)};
+  for (const NamedTensor& tensor : checkpoint.tensors) {
+    if (tensor.name != kEnvLost) continue;
+    if (tensor.value.numel() != all || tensor.value.scalar_type() != torch::kUInt8) {
+      throw InputError(path, kEnvLost, std::to_string(tensor.value.numel()), std::to_string(all) + " bytes");
+    }
+    std::copy_n(tensor.value.const_data_ptr<uint8_t>() + first, envs, found.lost.begin());
+  }
+  return found;
 }
 
 torch::Tensor MemoriesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs,

@@ -2,6 +2,7 @@
 //
 //   policy.*, normalizer.*: Policy      optimiser.*: Ppo      env_state: every simulator's environments
 //   env_memory: what the policy remembers in each of them
+//   env_lost: only when some of these were lost
 //
 // Throws InputError when a checkpoint does not fit the run. One thread.
 #pragma once
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "learner/collector.h"
 #include "learner/evaluator.h"
 #include "learner/ppo.h"
 #include "learner/role.h"
@@ -33,6 +35,7 @@ struct RunCounters {
 // Of all learners' environments.
 struct EnvTensors {
   torch::Tensor state{};   // [N, bytes of one environment]
+  torch::Tensor lost{};    // [N] uint8, 1 where there is no state
   torch::Tensor memory{};  // [N, MemorySize()]; undefined for a policy without memory
 };
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
@@ -45,7 +48,7 @@ void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Poli
 RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path);
 // Of environments [first, first + envs) of `all`; refuses another number of all. Splits over simulators and learners do
 // not matter.
-std::vector<std::byte> EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs);
+EnvStates EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs);
 
 // The policy's memory of the same environments, [envs, size].
 torch::Tensor MemoriesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs,

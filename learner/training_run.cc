@@ -48,7 +48,7 @@ void Append(std::vector<T>& to, const std::vector<T>& more) {
 TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions& options)
     : options_(options),
       group_(group),
-      fleet_(wire, options.patience_s),
+      fleet_(wire, options.patience_s, options.losses),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
       ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group, options.gradient_delay),
       episodes_(fleet_.Envs(), options.reward_terms, options.metric_names),
@@ -71,7 +71,7 @@ void TrainingRun::MakeSource() {
   if (turns.asynchronous) {
     source_ = std::make_unique<AsynchronousSource>(
         fleet_, policy_, std::move(stores),
-        AsynchronousOptions{turns.max_staleness, turns.deterministic, options_.patience_s});
+        AsynchronousOptions{turns.max_staleness, turns.deterministic, options_.patience_s, turns.close_fraction});
   } else {
     source_ = std::make_unique<SynchronousSource>(fleet_, policy_, std::move(stores.front()));
   }
@@ -104,6 +104,9 @@ void TrainingRun::FinishResults() {
   results_.env_steps = EnvSteps();
   results_.iterations = iteration_;
   results_.wall_s = WallSeconds();
+  const FleetLosses losses = AllLosses();
+  results_.lost_simulators = losses.simulators;
+  results_.replacements = losses.replacements;
   if (!interrupted_) EvaluateForResults(fleet_, group_, evaluation_, policy_, results_);
   interrupted_ = group_.Any(Interrupted(), "the end of the run");
   results_.status = interrupted_ ? "interrupted" : "completed";
@@ -116,18 +119,28 @@ void TrainingRun::WriteOutcome() {
   if (interrupted_) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());
 }
 
-void TrainingRun::StartAnew() {
+bool TrainingRun::Begin(const std::function<void()>& command) {
   CollectTimes ignored;
-  RolloutStore& store = source_->First(0);
-  fleet_.Reset({}, 0);
-  fleet_.ReceiveAll(store, 0, ignored);
-  ppo_.Prime(store);
+  while (fleet_.AwaitAll()) {
+    const int64_t losses = fleet_.Losses().simulators;
+    command();
+    fleet_.ReceiveAll(source_->First(iteration_), 0, ignored);
+    if (fleet_.Losses().simulators == losses) return true;
+  }
+  return false;
+}
+
+void TrainingRun::StartAnew() {
+  // Simulators that have served an earlier learner are at another level, perhaps.
+  fleet_.SetCurriculumLevel(gate_.Level());
+  const auto begin = [this] { fleet_.Reset({}, 0); };
+  if (group_.Any(!Begin(begin), "the first observations")) return;
+  ppo_.Prime(source_->First(0));
   if (!options_.eval.at_start || options_.eval.episodes == 0) return;
   results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, false, false);
   if (group_.Leads()) std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
-  fleet_.Reset({}, 0);  // evaluation has left the environments in its own episodes
-  fleet_.ReceiveAll(store, 0, ignored);
+  Begin(begin);  // evaluation has left the environments in its own episodes
 }
 
 void TrainingRun::TrainUntilDone() {
@@ -181,6 +194,7 @@ bool TrainingRun::Iterate() {
   const Staleness staleness = StalenessOf(*rollout->store, iteration_);
   episodes_.TakeRollout(*rollout->store, group_);
   results_.faults += episodes_.Faults();
+  results_.lost_samples += episodes_.Lost();
   const PpoMetrics update = ppo_.Update(*rollout->store, iteration_);
   memory_ = MemoryAfter(*rollout->store);
   source_->Learned();
@@ -208,16 +222,37 @@ Metrics TrainingRun::CurriculumMetrics() const {
   return metrics;
 }
 
+// Of all learners together.
+FleetLosses TrainingRun::AllLosses() const {
+  FleetLosses all = fleet_.Losses();
+  if (group_.Size() == 1) return all;
+  const torch::Tensor sums = at::empty({3}, torch::kFloat64);
+  double* sum = sums.data_ptr<double>();
+  sum[0] = static_cast<double>(all.simulators), sum[1] = static_cast<double>(all.replacements), sum[2] = all.absent_s;
+  group_.SumUp(sums, "losses of simulators");
+  return {static_cast<int64_t>(sum[0]), static_cast<int64_t>(sum[1]), sum[2]};
+}
+
+Metrics TrainingRun::LossMetrics() const {
+  const FleetLosses losses = AllLosses();
+  return {{"lost/simulators", static_cast<double>(losses.simulators)},
+          {"lost/replaced", static_cast<double>(losses.replacements)},
+          {"lost/samples", static_cast<double>(results_.lost_samples)},
+          {"lost/absent_s", losses.absent_s}};
+}
+
 void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness) {
   Metrics metrics = {{"run/env_steps", static_cast<double>(EnvSteps())},
                      {"run/wall_s", WallSeconds()},
                      {"run/steps_per_s", static_cast<double>(StepsPerIteration()) / times.total_s},
                      {"run/staleness_mean", staleness.mean},
-                     {"run/staleness_max", static_cast<double>(staleness.max)}};
+                     {"run/staleness_max", static_cast<double>(staleness.max)},
+                     {"run/carried_envs", static_cast<double>(times.rollout.carried_envs)}};
   Append(metrics, episodes_.AsMetrics());
   Append(metrics, AsMetrics(update));
   Append(metrics, times.AsMetrics());
   Append(metrics, CurriculumMetrics());
+  Append(metrics, LossMetrics());
   if (metrics_) metrics_->Write(iteration_, metrics);
 }
 
@@ -249,14 +284,20 @@ void TrainingRun::RequireSameParameters() const {
   }
 }
 
-Checkpoint TrainingRun::GatherCheckpoint() {
-  std::vector<std::byte> own = fleet_.SaveStates();
+std::optional<Checkpoint> TrainingRun::GatherCheckpoint() {
+  EnvStates own = fleet_.SaveStates();
+  const int64_t bytes = static_cast<int64_t>(own.bytes.size()) / fleet_.Envs();
+  if (group_.Any(bytes == 0, "whether any simulator is left")) {
+    LogWarning("checkpoint of iteration ", iteration_, " not written: no simulator is left to save its environments");
+    return std::nullopt;
+  }
   const std::vector<torch::Tensor> states = group_.GatherToLeader(
-      at::from_blob(own.data(), {fleet_.Envs(), static_cast<int64_t>(own.size()) / fleet_.Envs()}, torch::kUInt8),
-      "states of environments");
+      at::from_blob(own.bytes.data(), {fleet_.Envs(), bytes}, torch::kUInt8), "states of environments");
+  const std::vector<torch::Tensor> lost = group_.GatherToLeader(
+      at::from_blob(own.lost.data(), {fleet_.Envs()}, torch::kUInt8), "which environments are lost");
   std::vector<torch::Tensor> memories;
   if (memory_.defined()) memories = group_.GatherToLeader(memory_, "memories");
-  if (!group_.Leads()) return {};
+  if (!group_.Leads()) return Checkpoint{};
   const RunCounters counters{.iteration = iteration_,
                              .env_steps = EnvSteps(),
                              .wall_s = WallSeconds(),
@@ -264,7 +305,7 @@ Checkpoint TrainingRun::GatherCheckpoint() {
                              .curriculum_level = gate_.Level(),
                              .curriculum_steps = gate_.StepsSinceChange(),
                              .at_start = results_.at_start};
-  EnvTensors envs{.state = at::cat(states)};
+  EnvTensors envs{.state = at::cat(states), .lost = at::cat(lost)};
   if (memory_.defined()) envs.memory = at::cat(memories);
   return MakeCheckpoint(options_, counters, policy_, ppo_, envs);
 }
@@ -274,13 +315,14 @@ void TrainingRun::SaveCheckpoint() {
   RequireSameParameters();
   const bool best = episodes_.Episodes() > 0 && episodes_.SuccessRate() >= best_success_;
   if (best) best_success_ = episodes_.SuccessRate();
-  const Checkpoint checkpoint = GatherCheckpoint();
+  const std::optional<Checkpoint> checkpoint = GatherCheckpoint();
+  if (!checkpoint) return;
   if (!group_.Leads()) {
     saved_iteration_ = iteration_;
     return;
   }
   try {
-    const std::string path = checkpoints_.Save(checkpoint, iteration_);
+    const std::string path = checkpoints_.Save(*checkpoint, iteration_);
     if (best) checkpoints_.MarkBest(path);
     saved_iteration_ = iteration_;
   } catch (const RunError& error) {
@@ -299,14 +341,25 @@ void TrainingRun::Resume() {
   best_success_ = counters.best_success;
   if (counters.curriculum_level >= 0) gate_.Restore(counters.curriculum_level, counters.curriculum_steps);
   results_.at_start = counters.at_start;
-  CollectTimes ignored;
-  fleet_.LoadStates(EnvStatesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs()),
-                    static_cast<uint64_t>(iteration_));
-  RolloutStore& store = source_->First(iteration_);
-  fleet_.ReceiveAll(store, 0, ignored);
+  fleet_.SetCurriculumLevel(gate_.Level());
+  LoadEnvironments(checkpoint);
   if (policy_.MemorySize() == 0) return;
   memory_ = MemoriesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs(), policy_.MemorySize());
-  store.MemoryBefore(0).copy_(memory_);
+  source_->First(iteration_).MemoryBefore(0).copy_(memory_);
+}
+
+// Environments whose simulators were lost when the checkpoint was made begin episodes that nobody has played yet.
+void TrainingRun::LoadEnvironments(const Checkpoint& checkpoint) {
+  EnvStates states = EnvStatesOf(checkpoint, options_.checkpoint, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs());
+  if (states.AnyLost()) {
+    LogInfo(std::count(states.lost.begin(), states.lost.end(), 1),
+            " environments begin new episodes: their simulators were lost when the checkpoint was made");
+    EpisodeRequest request;
+    request.first_episode = static_cast<uint32_t>(iteration_ * options_.ppo.horizon) + 1;
+    if (!Begin([&] { fleet_.Reset(request, static_cast<uint64_t>(iteration_)); })) return;
+    states.TakeLostFrom(fleet_.SaveStates());
+  }
+  Begin([&] { fleet_.LoadStates(states.bytes, static_cast<uint64_t>(iteration_)); });
 }
 
 }  // namespace gripstream

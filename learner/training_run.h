@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -32,6 +33,11 @@ class TrainingRun {
  private:
   void MakeSource();
   void StartAnew();
+  // Makes every environment what `command` commands, and its record row 0 of the first rollout: again when a simulator
+  // is lost meanwhile. False when interrupted.
+  bool Begin(const std::function<void()>& command);
+  void LoadEnvironments(const Checkpoint& checkpoint);
+  FleetLosses AllLosses() const;
   void Resume();
   // False when interrupted within the iteration; nothing of it has been learned then.
   bool Iterate();
@@ -44,9 +50,10 @@ class TrainingRun {
   void LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness);
   void AdvanceCurriculum();
   Metrics CurriculumMetrics() const;
+  Metrics LossMetrics() const;
   void ShowProgress(const IterationTimes& times);
   void SaveCheckpoint();
-  Checkpoint GatherCheckpoint();  // on the leader; the others get an empty one
+  std::optional<Checkpoint> GatherCheckpoint();  // empty on all but the leader; nothing: nobody is left to ask
   void FinishResults();
   void WriteOutcome();
   // All learners stop at the same point, whoever was interrupted.

@@ -31,13 +31,15 @@ Continuation After(const ReturnInputs& in, const ReturnOptions& options, size_t 
       return {options.bootstrap_timeouts ? in.final_value[i] : 0.0f, 0.0f};
     case DoneKind::kTerminated:
     case DoneKind::kFaulted:
+    case DoneKind::kLost:
+    case DoneKind::kCarried:
       return {0.0f, 0.0f};
   }
   GS_CHECK(false, "done kind " + std::to_string(in.done[i]));
 }
 
-bool Faulted(const ReturnInputs& in, size_t i) {
-  return in.done[i] == static_cast<uint8_t>(DoneKind::kFaulted);
+bool Unusable(const ReturnInputs& in, size_t i) {
+  return in.done[i] >= static_cast<uint8_t>(DoneKind::kFaulted);
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ void Gae(const ReturnInputs& in, const ReturnOptions& options, std::span<float> 
       const float later = t + 1 < in.horizon ? advantage[i + envs] : 0.0f;
       const Continuation next = After(in, options, i);
       const float delta = in.reward[i] + options.gamma * next.value - in.value[i];
-      advantage[i] = Faulted(in, i) ? 0.0f : delta + options.gamma * options.lambda * next.trace * later;
+      advantage[i] = Unusable(in, i) ? 0.0f : delta + options.gamma * options.lambda * next.trace * later;
       target[i] = advantage[i] + in.value[i];
     }
   }
@@ -65,7 +67,7 @@ void VTrace(const ReturnInputs& in, std::span<const float> log_ratio, const Retu
   for (int t = in.horizon - 1; t >= 0; --t) {
     for (size_t n = 0; n < envs; ++n) {
       const size_t i = static_cast<size_t>(t) * envs + n;
-      if (Faulted(in, i)) {
+      if (Unusable(in, i)) {
         advantage[i] = 0.0f;
         target[i] = in.value[i];
         continue;

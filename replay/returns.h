@@ -34,8 +34,9 @@ struct VTraceOptions {
   float c_clip = 1.0f;
 };
 
-// Generalised advantage estimation (Schulman et al. 2016). target = advantage + value. A faulted sample gets advantage
-// 0 and its own value as target, and nothing flows through it to earlier steps but the value of its observation.
+// Generalised advantage estimation (Schulman et al. 2016). target = advantage + value. A faulted, lost or carried
+// sample gets advantage 0 and its own value as target, and nothing flows through it to earlier steps but the value of
+// its observation.
 void Gae(const ReturnInputs& inputs, const ReturnOptions& options, std::span<float> advantage, std::span<float> target);
 
 // V-trace (Espeholt et al. 2018). log_ratio[t] = log pi(a_t) - log mu(a_t) of the policy being trained over the one

@@ -1,5 +1,6 @@
 #include "replay/rollout.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error.h"
@@ -40,7 +41,7 @@ RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs,
   log_std_ = at::zeros(per_action, torch::kFloat32);
   log_prob_ = at::zeros({horizon, envs}, torch::kFloat32);
   value_ = at::zeros({horizon + 1, envs}, torch::kFloat32);
-  versions_.resize(static_cast<size_t>(horizon));
+  versions_ = at::zeros({horizon, envs}, torch::kInt64);
   if (memory.size == 0) return;
   memory_ = at::zeros({horizon / memory.every + 1, envs, memory.size}, torch::kFloat32);
   memory_between_ = at::zeros({envs, memory.size}, torch::kFloat32);
@@ -80,18 +81,38 @@ torch::Tensor RolloutStore::MemoryBefore(int t) const {
   return t % memory_every_ == 0 ? memory_.select(0, t / memory_every_) : memory_between_;
 }
 
-void RolloutStore::BeginAfter(const RolloutStore& previous) {
+void RolloutStore::BeginAfter(const RolloutStore& previous, int env_begin, int env_count) {
   GS_CHECK(previous.records_.size() == records_.size() && previous.envs_ == envs_, "a rollout of another run");
   for (size_t i = 0; i < records_.size(); ++i) {
-    records_[i].select(0, 0).copy_(previous.records_[i].select(0, previous.horizon_));
+    const torch::Tensor last = previous.records_[i].select(0, previous.horizon_);
+    records_[i].select(0, 0).narrow(0, env_begin, env_count).copy_(last.narrow(0, env_begin, env_count));
   }
-  if (memory_.defined()) MemoryBefore(0).copy_(previous.MemoryBefore(previous.horizon_));
+  if (!memory_.defined()) return;
+  const torch::Tensor last = previous.MemoryBefore(previous.horizon_);
+  MemoryBefore(0).narrow(0, env_begin, env_count).copy_(last.narrow(0, env_begin, env_count));
+}
+
+void RolloutStore::CopyRows(const RolloutStore& from, int rows, int env_begin, int env_count) {
+  GS_CHECK(from.records_.size() == records_.size() && from.envs_ == envs_ && rows <= std::min(horizon_, from.horizon_),
+           "rows of another run's rollout");
+  const auto copy = [&](const torch::Tensor& to, const torch::Tensor& source) {
+    const auto part = [&](const torch::Tensor& x) { return x.narrow(0, 0, rows).narrow(1, env_begin, env_count); };
+    part(to).copy_(part(source));
+  };
+  for (size_t i = 0; i < records_.size(); ++i) copy(records_[i], from.records_[i]);
+  copy(action_, from.action_), copy(mean_, from.mean_), copy(log_std_, from.log_std_);
+  copy(log_prob_, from.log_prob_), copy(value_, from.value_), copy(versions_, from.versions_);
+  if (!memory_.defined()) return;
+  const auto part = [&](const torch::Tensor& x) { return x.narrow(-2, env_begin, env_count); };
+  part(memory_).copy_(part(from.memory_));
+  part(memory_between_).copy_(part(from.memory_between_));
 }
 
 size_t RolloutStore::Bytes() const {
   size_t total = 0;
   for (const torch::Tensor& record : records_) total += record.nbytes();
-  for (const torch::Tensor* other : {&action_, &mean_, &log_std_, &log_prob_, &value_, &memory_, &memory_between_}) {
+  for (const torch::Tensor* other :
+       {&action_, &mean_, &log_std_, &log_prob_, &value_, &versions_, &memory_, &memory_between_}) {
     if (other->defined()) total += other->nbytes();
   }
   return total;

@@ -61,12 +61,20 @@ class RolloutStore {
   // The same before step t in [0, T], [N, M]: a row of Memory, or room that is used again between those rows.
   torch::Tensor MemoryBefore(int t) const;
 
-  // Which version of the policy acted at step t; written by the learner. Never falls with t.
-  const std::vector<int64_t>& Versions() const { return versions_; }  // [T]
-  void SetVersion(int t, int64_t version) { versions_[static_cast<size_t>(t)] = version; }
+  MemoryShape ShapeOfMemory() const { return {memory_.defined() ? memory_.size(2) : 0, memory_every_}; }
+
+  // Which version of the policy acted; written by the learner. Never falls with t.
+  const torch::Tensor& Versions() const { return versions_; }  // [T, N] int64
+  void SetVersion(int t, int64_t version) { versions_.select(0, t).fill_(version); }
+  void SetVersion(int t, int64_t version, int env_begin, int env_count) {
+    versions_.select(0, t).narrow(0, env_begin, env_count).fill_(version);
+  }
 
   // The rollout after `previous`, which may be this one: its last observation and memory become the first.
-  void BeginAfter(const RolloutStore& previous);
+  void BeginAfter(const RolloutStore& previous) { BeginAfter(previous, 0, envs_); }
+  void BeginAfter(const RolloutStore& previous, int env_begin, int env_count);
+  // Of these environments the first `rows` rows, observations and what was done on them, and memories.
+  void CopyRows(const RolloutStore& from, int rows, int env_begin, int env_count);
   // Memory held, all tensors together.
   size_t Bytes() const;
 
@@ -75,10 +83,9 @@ class RolloutStore {
   int horizon_, envs_, action_size_;
   std::vector<torch::Tensor> records_;  // one per spec
   std::map<std::string, size_t> index_;
-  torch::Tensor action_, mean_, log_std_, log_prob_, value_;
+  torch::Tensor action_, mean_, log_std_, log_prob_, value_, versions_;
   int memory_every_;
   torch::Tensor memory_, memory_between_;
-  std::vector<int64_t> versions_;
 };
 
 // The LibTorch type that holds `dtype`.

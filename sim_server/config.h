@@ -10,6 +10,7 @@ struct SimConfig {
   int envs = 256;
   int render_threads = 0;
   int reserve_bytes_per_env = 0;
+  int spares = 0;
 
   void Fields(FieldVisitor& v) {
     v.Int("processes", processes, {.doc = "simulator processes"}, {1, 256});
@@ -20,6 +21,8 @@ struct SimConfig {
           {.doc = "memory touched and held per environment, to stand for a heavier simulator in capacity experiments",
            .unit = "bytes"},
           {0, 1 << 30});
+    v.Int("spares", spares,
+          {.doc = "simulator processes more per learner, which wait to take a lost one's place at once"}, {0, 256});
   }
 };
 

@@ -323,8 +323,16 @@ std::vector<std::string> Simulator::ObjectNames() const {
   return groups_.front()->ObjectNames();
 }
 
+void Simulator::TakeEnvs(uint32_t env_begin) {
+  env_begin_ = env_begin;
+  for (int g = 0; g < Groups(); ++g) {
+    groups_[static_cast<size_t>(g)]->SetFirstEnv(env_begin + static_cast<uint32_t>(g * GroupEnvs()));
+  }
+}
+
 void Simulator::Serve(SimulatorEnd& wire, double deadline_s) {
   try {
+    if (wire.EnvBegin() != kAnyEnvs) TakeEnvs(wire.EnvBegin());
     Loop(*this, wire, deadline_s).Run();
   } catch (const std::exception& error) {
     wire.SendFailure(error.what());

@@ -57,11 +57,13 @@ class Simulator {
   int Groups() const { return options_.groups; }
   int GroupEnvs() const { return options_.sim.envs / options_.groups; }  // N of a record
 
-  // Obeys the learner until it says stop. `wire` was connected with RecordSpecs().
+  // Obeys the learner until it says stop, with the environments that it gave. `wire` was connected with RecordSpecs().
+  // May be called again, on another wire, after LearnerLost.
   void Serve(SimulatorEnd& wire, double deadline_s);
 
  private:
   class Loop;
+  void TakeEnvs(uint32_t env_begin);
   SimulatorOptions options_;
   uint32_t env_begin_;
   std::vector<std::unique_ptr<EnvBatch>> groups_;  // in the order of their global ids

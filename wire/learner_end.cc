@@ -1,44 +1,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "core/interrupt.h"
 #include "core/log.h"
-#include "wire/transport.h"
+#include "wire/learner_peer.h"
 
 namespace gripstream {
 
-// One joined simulator.
-struct LearnerEnd::Peer {
-  int index = -1;  // among the peers, once all have joined
-  struct QueuedRecord {
-    Bulk bulk;
-    RecordHeader header;
-    uint32_t slot;
-  };
-  int connection = 0;
-  PeerInfo info;
-  uint32_t slots = 0;
-  Layout layout;
-  PeerWatch watch;
-  std::deque<QueuedRecord> records;     // arrived, not yet received
-  std::vector<Bulk> held;               // per slot: received, not yet released
-  std::vector<uint64_t> slot_sequence;  // per slot: 0 = with the simulator, else the record here
-  std::deque<Bulk> states;
-  std::unique_ptr<RecordCodec> codec;                               // when it compresses its records
-  std::vector<std::shared_ptr<std::vector<std::byte>>> unpacked{};  // then: per slot
-  uint64_t next_record = 1;
-  uint64_t next_command = 1;
-  bool parted = false;  // left in order or closed: nothing can be sent any more
-  bool absent = false;  // put out, and not replaced yet
-  std::string fault;    // why nothing more will come; empty while all is well
-};
-
 namespace {
 
-std::string Range(uint64_t begin, uint64_t end) {
-  return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
-}
+constexpr double kLook_s = 0.2;            // between looks at whether the run is interrupted
+constexpr double kInterruptGrace_s = 2.5;  // Ctrl-C is answered within 5 s, whoever is stuck
 
 std::string ProblemWithHeader(const RecordHeader& header, const PeerInfo& info, const Layout& layout,
                               uint64_t sequence) {
@@ -49,8 +24,9 @@ std::string ProblemWithHeader(const RecordHeader& header, const PeerInfo& info, 
   const auto n = static_cast<uint32_t>(layout.N());
   if (header.env_count != n || header.env_begin < info.env_begin ||
       header.env_begin - info.env_begin > info.env_count - n || header.group >= info.groups) {
-    return "its header names environments " + Range(header.env_begin, uint64_t{header.env_begin} + header.env_count) +
-           " of group " + std::to_string(header.group);
+    return "its header names environments " +
+           EnvRangeText(header.env_begin, uint64_t{header.env_begin} + header.env_count) + " of group " +
+           std::to_string(header.group);
   }
   return "";
 }
@@ -59,7 +35,7 @@ std::string ProblemWithHeader(const RecordHeader& header, const PeerInfo& info, 
 
 std::string PeerInfo::Describe() const {
   return "simulator '" + name + "' (pid " + std::to_string(pid) + " on " + host + ", environments " +
-         Range(env_begin, uint64_t{env_begin} + env_count) + ")";
+         EnvRangeText(env_begin, uint64_t{env_begin} + env_count) + ")";
 }
 
 std::unique_ptr<LearnerEnd> ListenForSimulators(const WireConfig& config, const LearnerOptions& options) {
@@ -97,51 +73,6 @@ LearnerEnd::Peer& LearnerEnd::PeerAt(int peer) const {
   return *peers_[static_cast<size_t>(peer)];
 }
 
-void LearnerEnd::WaitForSimulators(int count, Deadline deadline) {
-  GS_CHECK(count >= 1 && !complete_, "WaitForSimulators is called once, for at least one");
-  expected_count_ = count;
-  const auto missing = [this] { return static_cast<int>(peers_.size()) < expected_count_; };
-  while (missing() || !MissingRanges().empty()) {
-    if (!missing()) {
-      throw RunError("all " + std::to_string(count) + " simulators have joined, but environments " + MissingRanges() +
-                     " belong to none");
-    }
-    if (deadline.Passed()) {
-      throw RunError("only " + std::to_string(peers_.size()) + " of " + std::to_string(count) +
-                     " simulators joined in time; missing: environments " + MissingRanges() +
-                     (last_refusal_.empty() ? "" : "; refused: " + last_refusal_));
-    }
-    Pump(deadline, nullptr);
-    for (const auto& peer : peers_) {
-      if (!peer->fault.empty()) ThrowFault(*peer, "the other simulators");
-    }
-  }
-  std::sort(peers_.begin(), peers_.end(),
-            [](const auto& a, const auto& b) { return a->info.env_begin < b->info.env_begin; });
-  for (const auto& peer : peers_) {
-    peer->index = static_cast<int>(infos_.size());
-    infos_.push_back(peer->info);
-  }
-  complete_ = true;
-}
-
-std::string LearnerEnd::MissingRanges() const {
-  std::vector<std::pair<uint64_t, uint64_t>> taken;
-  for (const auto& peer : peers_) {
-    taken.emplace_back(peer->info.env_begin, uint64_t{peer->info.env_begin} + peer->info.env_count);
-  }
-  const auto first = static_cast<uint64_t>(options_.first_env), end_of_all = first + options_.total_envs;
-  taken.emplace_back(end_of_all, end_of_all);
-  std::sort(taken.begin(), taken.end());
-  std::string text;
-  uint64_t covered = first;
-  for (const auto& [begin, end] : taken) {
-    if (begin > covered) text += (text.empty() ? "" : ", ") + Range(covered, begin);
-    covered = std::max(covered, end);
-  }
-  return text;
-}
-
 Received LearnerEnd::ReceiveRecord(int peer, Deadline deadline) {
   Peer& from = PeerAt(peer);
   while (from.records.empty()) AwaitPeer(from, "record " + std::to_string(from.next_record), deadline);
@@ -150,6 +81,24 @@ Received LearnerEnd::ReceiveRecord(int peer, Deadline deadline) {
   from.held[next.slot] = std::move(next.bulk);
   pulse_->Progress();
   return {from.held[next.slot].bytes, next.header, next.slot};
+}
+
+int LearnerEnd::AwaitRecord(std::span<const int> peers, Deadline deadline) {
+  GS_CHECK(!peers.empty(), "waiting for nobody");
+  for (;;) {
+    for (size_t i = 0; i < peers.size(); ++i) {
+      const int peer = peers[(turn_ + i) % peers.size()];
+      if (PeerAt(peer).records.empty()) continue;
+      turn_ += i + 1;
+      return peer;
+    }
+    // Whoever has failed, or else has been silent for longest, decides how long there is to wait.
+    const auto rank = [this](int peer) {
+      return PeerAt(peer).fault.empty() ? PeerAt(peer).watch.SilentSeconds() : std::numeric_limits<double>::max();
+    };
+    const int worst = *std::max_element(peers.begin(), peers.end(), [&](int a, int b) { return rank(a) < rank(b); });
+    AwaitPeer(PeerAt(worst), "any record", deadline);
+  }
 }
 
 void LearnerEnd::ReleaseRecord(int peer, const Received& received) {
@@ -204,13 +153,18 @@ std::vector<std::byte> LearnerEnd::ReceiveState(int peer, Deadline deadline) {
 // Takes in events until something of `peer` changed or a while has passed; throws when it cannot deliver any more.
 void LearnerEnd::AwaitPeer(Peer& peer, const std::string& awaited, Deadline deadline) {
   if (!peer.fault.empty()) ThrowFault(peer, awaited);
+  if (Interrupted() && !interrupt_grace_) interrupt_grace_ = Deadline::After(kInterruptGrace_s);
+  if (interrupt_grace_ && interrupt_grace_->Passed()) {
+    throw PeerLost(peer.index, peer.info.Describe() + " has not sent " + awaited + " within " +
+                                   Seconds(kInterruptGrace_s) + " of the interrupt; " + peer.watch.Describe());
+  }
   if (deadline.Passed()) {
     Pump(deadline, &peer);  // what has arrived by now still counts
     if (!peer.records.empty() || !peer.states.empty()) return;
     throw PeerLost(peer.index,
                    "timed out waiting for " + awaited + " of " + peer.info.Describe() + "; " + peer.watch.Describe());
   }
-  Pump(deadline, &peer);
+  Pump(Earlier(deadline, Deadline::After(kLook_s)), &peer);
   if (peer.fault.empty() && peer.watch.SilentSeconds() >= config_.deadline_s) {
     throw PeerLost(peer.index, peer.info.Describe() + " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
                                    ") while the learner waits for " + awaited + "; " + peer.watch.Describe());
@@ -245,6 +199,14 @@ void LearnerEnd::Dispatch(Event event) {
   }
   if (put_out_.contains(event.connection)) {
     if (event.kind == Event::Kind::kClosed) put_out_.erase(event.connection);
+    return;
+  }
+  const auto spare = std::find_if(spares_.begin(), spares_.end(),
+                                  [&](const Spare& waiting) { return waiting.connection == event.connection; });
+  if (spare != spares_.end()) {
+    LogInfo("spare simulator '", spare->join.name, "' waits no more");
+    if (event.kind != Event::Kind::kClosed) hub_->Close(event.connection);  // it has nothing to say yet
+    spares_.erase(spare);
     return;
   }
   if (event.kind == Event::Kind::kClosed) return;
@@ -312,149 +274,6 @@ Bulk LearnerEnd::Unpacked(Peer& peer, uint32_t slot, const Bulk& packed) {
   return {*buffer, buffer};
 }
 
-void LearnerEnd::TakeJoin(const Event& event) {
-  Join join;
-  std::string reason;
-  try {
-    if (event.kind == Event::Kind::kBroken) throw FrameError(event.problem);
-    join = Decode<Join>(event.frame);
-    reason = ReasonToRefuse(join);
-  } catch (const FrameError& error) {
-    reason = error.what();
-  }
-  const Deadline brief = Deadline::After(1);
-  if (!reason.empty()) {
-    PeerInfo info{join.name, join.host, join.pid, join.env_begin, join.env_count, join.groups};
-    const std::string who = join.name.empty() ? std::string("a connection") : info.Describe();
-    last_refusal_ = who + ": " + reason;
-    LogWarning("refused ", last_refusal_);
-    hub_->Send(event.connection, Encode(Refuse{reason}), {}, brief);
-    hub_->Close(event.connection);
-    return;
-  }
-  auto peer =
-      std::make_unique<Peer>(Peer{.connection = event.connection,
-                                  .info = {join.name, join.host, join.pid, join.env_begin, join.env_count, join.groups},
-                                  .slots = join.slots,
-                                  .layout = Layout(options_.specs, static_cast<int>(join.env_count / join.groups)),
-                                  .watch = PeerWatch(config_.heartbeat_s),
-                                  .records = {},
-                                  .held = std::vector<Bulk>(join.slots),
-                                  .slot_sequence = std::vector<uint64_t>(join.slots, 0),
-                                  .states = {},
-                                  .codec = nullptr,
-                                  .fault = {}});
-  if (join.compression != "none") {
-    peer->codec = std::make_unique<RecordCodec>(join.compression, peer->layout);
-    peer->unpacked.resize(join.slots);
-  }
-  LogInfo(peer->info.Describe(), " joined");
-  const Welcome welcome{"pid " + std::to_string(getpid()) + " at " + address_};
-  if (hub_->Send(event.connection, Encode(welcome), {}, brief) != SendResult::kSent) return;
-  Admit(std::move(peer));
-}
-
-// Once all have joined, a newcomer takes the place of the absent peer with its environments.
-void LearnerEnd::Admit(std::unique_ptr<Peer> peer) {
-  if (!complete_) {
-    peers_.push_back(std::move(peer));
-    return;
-  }
-  for (size_t i = 0; i < peers_.size(); ++i) {
-    if (peers_[i]->info.env_begin != peer->info.env_begin) continue;
-    GS_CHECK(peers_[i]->absent, "a replacement for a peer that is here");
-    peer->index = static_cast<int>(i);
-    infos_[i] = peer->info;
-    peers_[i] = std::move(peer);
-    return;
-  }
-}
-
-void LearnerEnd::PutOut(int peer, const std::string& reason) {
-  Peer& out = PeerAt(peer);
-  if (out.absent) return;
-  LogWarning("put out ", out.info.Describe(), ": ", reason);
-  hub_->Send(out.connection, Encode(Refuse{reason}), {}, Deadline::After(0));
-  hub_->Close(out.connection);
-  put_out_.insert(std::exchange(out.connection, 0));
-  out.records.clear();
-  out.held.assign(out.slots, {});
-  out.states.clear();
-  out.absent = out.parted = true;
-  out.fault = "is put out (" + reason + ")";
-}
-
-bool LearnerEnd::Absent(int peer) const {
-  return PeerAt(peer).absent;
-}
-
-bool LearnerEnd::AnyAbsent() const {
-  return std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->absent; });
-}
-
-bool LearnerEnd::AwaitReplacements(Deadline deadline) {
-  while (AnyAbsent() && !deadline.Passed()) Pump(deadline, nullptr);
-  return !AnyAbsent();
-}
-
-std::string LearnerEnd::AbsentEnvironments() const {
-  std::string text;
-  for (const auto& peer : peers_) {
-    if (!peer->absent) continue;
-    text +=
-        (text.empty() ? "" : ", ") + Range(peer->info.env_begin, uint64_t{peer->info.env_begin} + peer->info.env_count);
-  }
-  return text;
-}
-
-std::string LearnerEnd::ReasonAgainstShape(const Join& join) const {
-  if (join.groups == 0 || join.env_count % join.groups != 0) return std::to_string(join.groups) + " groups do not fit";
-  if (join.slots == 0 || join.slots > 64) return std::to_string(join.slots) + " slots";
-  if (join.compression != "none" && join.compression != "lz4" && join.compression != "zstd") {
-    return "it compresses with '" + join.compression + "'";
-  }
-  const Layout layout(options_.specs, static_cast<int>(join.env_count / join.groups));
-  if (join.record_bytes != layout.Bytes()) return "its records have " + std::to_string(join.record_bytes) + " bytes";
-  return "";
-}
-
-std::string LearnerEnd::ReasonNotToReplace(const Join& join) const {
-  for (const auto& peer : peers_) {
-    const bool same = join.env_begin == peer->info.env_begin && join.env_count == peer->info.env_count;
-    if (!peer->absent || !same) continue;
-    if (join.groups != peer->info.groups) return "it steps in " + std::to_string(join.groups) + " groups";
-    return ReasonAgainstShape(join);
-  }
-  return "its environments " + Range(join.env_begin, uint64_t{join.env_begin} + join.env_count) +
-         " are not those that are missing: " + AbsentEnvironments();
-}
-
-std::string LearnerEnd::ReasonToRefuse(const Join& join) const {
-  const auto first = static_cast<uint64_t>(options_.first_env), end_of_all = first + options_.total_envs;
-  const uint64_t end = uint64_t{join.env_begin} + join.env_count;
-  if (join.protocol != kProtocolVersion) {
-    return "it speaks protocol " + std::to_string(join.protocol) + ", the learner " + std::to_string(kProtocolVersion);
-  }
-  if (join.run_id != options_.run_id) {
-    return "it belongs to run '" + join.run_id + "', the learner to '" + options_.run_id + "'";
-  }
-  if (join.spec_hash != spec_hash_) return "its records hold other tensors than the learner's (spec hash differs)";
-  if (join.config_hash != options_.config_hash) return "its configuration differs from the learner's";
-  if (complete_ && AnyAbsent()) return ReasonNotToReplace(join);
-  if (complete_ || (expected_count_ > 0 && static_cast<int>(peers_.size()) >= expected_count_)) {
-    return "all " + std::to_string(peers_.size()) + " simulators of the run have joined already";
-  }
-  if (join.env_count == 0 || join.env_begin < first || end > end_of_all) {
-    return "environments " + Range(join.env_begin, end) + " are not inside " + Range(first, end_of_all);
-  }
-  for (const auto& peer : peers_) {
-    if (join.env_begin < peer->info.env_begin + peer->info.env_count && peer->info.env_begin < end) {
-      return "its environments " + Range(join.env_begin, end) + " overlap those of " + peer->info.Describe();
-    }
-  }
-  return ReasonAgainstShape(join);
-}
-
 std::vector<std::string> LearnerEnd::Stop(const std::string& reason, Deadline deadline) {
   pulse_->SetStage("stopping: " + reason);
   for (const auto& peer : peers_) {
@@ -463,6 +282,7 @@ std::vector<std::string> LearnerEnd::Stop(const std::string& reason, Deadline de
     const FrameExtras extras{.sequence = peer->next_command++};
     hub_->Send(peer->connection, Encode(message, extras), {}, Deadline::After(1));
   }
+  for (const Spare& spare : spares_) hub_->Send(spare.connection, Encode(Leave{reason}), {}, Deadline::After(0));
   const auto living = [](const auto& peer) { return !peer->parted; };
   while (std::any_of(peers_.begin(), peers_.end(), living) && !deadline.Passed()) {
     Pump(deadline, nullptr);

@@ -21,7 +21,7 @@ namespace gripstream {
 
 inline constexpr uint32_t kFrameMagic = 0x46575347;  // "GSWF"
 inline constexpr uint16_t kFrameVersion = 1;         // of the framing; changes only when a frame can no longer be read
-inline constexpr uint32_t kProtocolVersion = 2;      // of the conversation; a join with another one is refused
+inline constexpr uint32_t kProtocolVersion = 3;      // of the conversation; a join with another one is refused
 inline constexpr size_t kMaxText_bytes = 4096;
 inline constexpr size_t kMaxBody_bytes = 32768;
 inline constexpr uint64_t kMaxPayload_bytes = uint64_t{4} << 30;
@@ -66,6 +66,9 @@ struct Frame {
   MessageKind Kind() const { return static_cast<MessageKind>(header.kind); }
 };
 
+// Of a spare that has no environments of its own.
+inline constexpr uint32_t kAnyEnvs = 0xffffffff;
+
 // A simulator asks to take part. The learner compares every field with its own run.
 struct Join {
   static constexpr MessageKind kKind = MessageKind::kJoin;
@@ -73,7 +76,7 @@ struct Join {
   std::string run_id;
   uint64_t spec_hash = 0;    // Layout::Hash
   uint64_t config_hash = 0;  // of what both roles must agree on
-  uint32_t env_begin = 0;    // global ids [env_begin, env_begin + env_count)
+  uint32_t env_begin = 0;    // global ids [env_begin, env_begin + env_count); kAnyEnvs: whichever are missing
   uint32_t env_count = 0;
   uint32_t groups = 1;  // equal parts in which the environments are stepped; a record holds one
   uint64_t pid = 0;
@@ -83,19 +86,21 @@ struct Join {
   uint64_t record_bytes = 0;  // Layout::Bytes
   uint64_t command_bytes = 0;
   std::string compression = "none";  // of its records: "none", "lz4", "zstd"
+  uint32_t spare = 0;                // 1: where its environments are taken, it waits until some are missing
   template <class Visitor>
   void Fields(Visitor& v) {
     v(protocol), v(run_id), v(spec_hash), v(config_hash), v(env_begin), v(env_count), v(groups), v(pid), v(host),
-        v(name), v(slots), v(record_bytes), v(command_bytes), v(compression);
+        v(name), v(slots), v(record_bytes), v(command_bytes), v(compression), v(spare);
   }
 };
 
 struct Welcome {
   static constexpr MessageKind kKind = MessageKind::kWelcome;
-  std::string learner;  // name, pid and host, for messages
+  std::string learner;     // name, pid and host, for messages
+  uint32_t env_begin = 0;  // the simulator's environments from now on: what it asked for, unless it is a spare
   template <class Visitor>
   void Fields(Visitor& v) {
-    v(learner);
+    v(learner), v(env_begin);
   }
 };
 

@@ -50,7 +50,11 @@ SimulatorEnd::SimulatorEnd(const WireConfig& config, const Join& join, const Lay
   join_.command_bytes = CommandBytes(join_.env_count);
   join_.compression = config.compression;
   if (config.compression != "none") codec_ = std::make_unique<RecordCodec>(config.compression, layout);
-  learner_ = JoinRun(Encode(join_), deadline);
+  try {
+    JoinRun(deadline);
+  } catch (const FrameError& error) {
+    throw LearnerLost(learner_ + " answered the join with something malformed: " + error.what());
+  }
   LogInfo("joined ", learner_);
   pulse_ = std::make_unique<Pulse>(config_.heartbeat_s,
                                    [this](const std::vector<std::byte>& frame) { line_->TrySend(frame); });
@@ -58,22 +62,47 @@ SimulatorEnd::SimulatorEnd(const WireConfig& config, const Join& join, const Lay
 
 SimulatorEnd::~SimulatorEnd() = default;
 
-std::string SimulatorEnd::JoinRun(const std::vector<std::byte>& join_frame, Deadline deadline) {
-  line_->Open(join_frame, deadline);
-  while (std::optional<Event> event = line_->Receive(deadline)) {
-    if (event->kind == Event::Kind::kClosed) {
-      throw RunError(learner_ + " closed the connection during the join" +
-                     (event->problem.empty() ? "" : "; " + event->problem));
+void SimulatorEnd::JoinRun(Deadline deadline) {
+  line_->Open(Encode(join_), deadline);
+  for (bool heard = false;; heard = true) {
+    // A spare that the learner knows of waits as long as the learner lives.
+    const bool spare_waits = join_.spare != 0 && heard;
+    const std::optional<Event> event = line_->Receive(spare_waits ? Deadline::After(config_.deadline_s) : deadline);
+    if (!event) {
+      throw LearnerLost(learner_ + (spare_waits ? " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
+                                                      ") while this spare waits for environments"
+                                                : " did not answer the join in time"));
     }
-    if (event->kind == Event::Kind::kBroken) throw RunError(learner_ + " answered the join with: " + event->problem);
-    if (event->frame.Kind() == MessageKind::kHeartbeat) continue;
-    if (event->frame.Kind() == MessageKind::kRefuse) {
-      throw RunError(learner_ + " refused this simulator: " + Decode<Refuse>(event->frame).text);
-    }
-    watch_.Heard();
-    return "learner (" + Decode<Welcome>(event->frame).learner + ")";
+    if (TakeAnswer(*event)) return;
   }
-  throw RunError(learner_ + " did not answer the join in time");
+}
+
+// False while the learner has not decided.
+bool SimulatorEnd::TakeAnswer(const Event& event) {
+  if (event.kind == Event::Kind::kClosed) {
+    throw LearnerLost(learner_ + " closed the connection during the join" +
+                      (event.problem.empty() ? "" : "; " + event.problem));
+  }
+  if (event.kind == Event::Kind::kBroken) throw LearnerLost(learner_ + " answered the join with: " + event.problem);
+  switch (event.frame.Kind()) {
+    case MessageKind::kHeartbeat:
+      return false;
+    case MessageKind::kRefuse:
+      throw LearnerLost(learner_ + " refused this simulator: " + Decode<Refuse>(event.frame).text);
+    case MessageKind::kLeave:  // to a spare: the run is over
+      commands_.push_back({{CommandKind::kStop, 0, 0, 0, {}}, {}});
+      return true;
+    default:
+      break;
+  }
+  const Welcome welcome = Decode<Welcome>(event.frame);
+  if (join_.spare == 0 && welcome.env_begin != join_.env_begin) {
+    throw LearnerLost(learner_ + " gave this simulator environments that it had not asked for");
+  }
+  join_.env_begin = welcome.env_begin;
+  watch_.Heard();
+  learner_ = "learner (" + welcome.learner + ")";
+  return true;
 }
 
 std::span<std::byte> SimulatorEnd::AcquireRecord(Deadline deadline) {
@@ -163,7 +192,7 @@ void SimulatorEnd::SetStage(const std::string& stage) {
 void SimulatorEnd::ThrowGone(const std::string& during) {
   const Deadline brief = Deadline::After(0.2);
   while (!brief.Passed()) Pump(during, brief);
-  throw RunError(learner_ + " is gone or does not read while " + during + "; " + watch_.Describe());
+  throw LearnerLost(learner_ + " is gone or does not read while " + during + "; " + watch_.Describe());
 }
 
 // Takes in one event, or throws when the learner is gone, silent, or the deadline has passed.
@@ -177,20 +206,20 @@ void SimulatorEnd::Pump(const std::string& awaited, Deadline deadline) {
       return;
     }
     if (deadline.Passed()) {
-      throw RunError("timed out waiting for " + awaited + " from " + learner_ + "; " + watch_.Describe());
+      throw LearnerLost("timed out waiting for " + awaited + " from " + learner_ + "; " + watch_.Describe());
     }
     if (watch_.SilentSeconds() >= config_.deadline_s) {
-      throw RunError(learner_ + " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
-                     ") while this simulator waits for " + awaited + "; " + watch_.Describe());
+      throw LearnerLost(learner_ + " is silent (wire.deadline_s = " + Seconds(config_.deadline_s) +
+                        ") while this simulator waits for " + awaited + "; " + watch_.Describe());
     }
   }
 }
 
 void SimulatorEnd::Dispatch(Event event) {
   if (event.kind == Event::Kind::kClosed) {
-    throw RunError(learner_ + " closed the connection; " + watch_.Describe());
+    throw LearnerLost(learner_ + " closed the connection; " + watch_.Describe());
   }
-  if (event.kind == Event::Kind::kBroken) throw RunError(learner_ + " sent something malformed: " + event.problem);
+  if (event.kind == Event::Kind::kBroken) throw LearnerLost(learner_ + " sent something malformed: " + event.problem);
   watch_.Heard();
   switch (event.frame.Kind()) {
     case MessageKind::kHeartbeat:
@@ -203,16 +232,16 @@ void SimulatorEnd::Dispatch(Event event) {
       TakeCommand(std::move(event));
       return;
     case MessageKind::kRefuse:
-      throw RunError(learner_ + " put us out: " + Decode<Refuse>(event.frame).text);
+      throw LearnerLost(learner_ + " put us out: " + Decode<Refuse>(event.frame).text);
     default:
-      throw RunError(learner_ + " sent an unexpected message: " + NameOf(event.frame.Kind()));
+      throw LearnerLost(learner_ + " sent an unexpected message: " + NameOf(event.frame.Kind()));
   }
 }
 
 void SimulatorEnd::TakeCredit(const FrameHeader& header) {
   if (header.slot >= slot_sequence_.size() || header.sequence == 0 || slot_sequence_[header.slot] != header.sequence) {
-    throw RunError(learner_ + " gave back record " + std::to_string(header.sequence) + " in slot " +
-                   std::to_string(header.slot) + ", which is not in flight");
+    throw LearnerLost(learner_ + " gave back record " + std::to_string(header.sequence) + " in slot " +
+                      std::to_string(header.slot) + ", which is not in flight");
   }
   slot_sequence_[header.slot] = 0;
 }
@@ -221,13 +250,13 @@ void SimulatorEnd::TakeCommand(Event event) {
   const CommandMessage message = Decode<CommandMessage>(event.frame);
   const uint64_t sequence = event.frame.header.sequence;
   if (sequence != next_command_) {
-    throw RunError(learner_ + " sent command " + std::to_string(sequence) + ", expected " +
-                   std::to_string(next_command_));
+    throw LearnerLost(learner_ + " sent command " + std::to_string(sequence) + ", expected " +
+                      std::to_string(next_command_));
   }
   if (message.command < static_cast<uint32_t>(CommandKind::kReset) ||
       message.command > static_cast<uint32_t>(CommandKind::kAct) || message.group >= join_.groups) {
-    throw RunError(learner_ + " sent command kind " + std::to_string(message.command) + " for group " +
-                   std::to_string(message.group));
+    throw LearnerLost(learner_ + " sent command kind " + std::to_string(message.command) + " for group " +
+                      std::to_string(message.group));
   }
   ++next_command_;
   const Command command{static_cast<CommandKind>(message.command), message.group, sequence, message.policy_version, {}};

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -40,6 +41,13 @@ struct Command {
   std::span<const std::byte> payload;  // as the roles agree; kLoadState: what SendState sent
 };
 
+// The learner, or the link to it, has failed this simulator: gone, silent, refusing, breaking the protocol, too slow.
+// Another learner of the run may do better.
+class LearnerLost : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 class SimulatorEnd {
  public:
   SimulatorEnd(const WireConfig& config, const Join& join, const Layout& layout, std::unique_ptr<SimulatorLine> line,
@@ -48,6 +56,9 @@ class SimulatorEnd {
   SimulatorEnd(const SimulatorEnd&) = delete;
   SimulatorEnd& operator=(const SimulatorEnd&) = delete;
 
+  // The first of this simulator's environments: for a spare those it was given; kAnyEnvs when the run ended before any
+  // were missing, in which case WaitCommand returns kStop.
+  uint32_t EnvBegin() const { return join_.env_begin; }
   // A free slot of Layout::Bytes(), its header set but for the step's own fields; the rest keeps what it last held.
   // Waits for a credit. Empty when the learner has asked to stop: WaitCommand then returns kStop.
   std::span<std::byte> AcquireRecord(Deadline deadline);
@@ -70,7 +81,8 @@ class SimulatorEnd {
     Command command;
     Bulk bulk;
   };
-  std::string JoinRun(const std::vector<std::byte>& join_frame, Deadline deadline);
+  void JoinRun(Deadline deadline);
+  bool TakeAnswer(const Event& event);
   void Pump(const std::string& awaited, Deadline deadline);
   void Dispatch(Event event);
   void TakeCredit(const FrameHeader& header);
@@ -153,6 +165,9 @@ class LearnerEnd {
   Liveness LivenessOf(int peer) const;
   // The peer's next record in order.
   Received ReceiveRecord(int peer, Deadline deadline);
+  // Waits until one of these peers has a record to receive; which. Takes them in turn. PeerLost when one of them is
+  // lost.
+  int AwaitRecord(std::span<const int> peers, Deadline deadline);
   // Gives the slot back to the simulator. Releasing twice is a bug of ours.
   void ReleaseRecord(int peer, const Received& received);
   // Does not wait for the simulator to read it.
@@ -165,8 +180,10 @@ class LearnerEnd {
   void PutOut(int peer, const std::string& reason);
   bool Absent(int peer) const;
   // Waits until nobody is absent; false at the deadline. Replacements also come in during all other waits. They start
-  // with record and command 1.
+  // with record and command 1. Spares that wait take a place as soon as it is free.
   bool AwaitReplacements(Deadline deadline);
+  // Spares that wait.
+  int Spares() const { return static_cast<int>(spares_.size()); }
   // The environments of absent peers, described.
   std::string AbsentEnvironments() const;
   // Asks every living peer to stop and waits until each has acknowledged or closed; records still on their way are
@@ -177,11 +194,20 @@ class LearnerEnd {
 
  private:
   struct Peer;
+  struct Spare {
+    int connection;
+    Join join;
+  };
   void Pump(Deadline deadline, const Peer* awaited);
   void Dispatch(Event event);
   void DispatchToPeer(Peer& peer, Event event);
   void TakeJoin(const Event& event);
-  std::string ReasonToRefuse(const Join& join) const;
+  bool Welcomed(int connection, const Join& join);
+  void Turn(int connection, const Join& join, const std::string& reason);
+  bool FindPlace(Join& join) const;
+  void SeatSpares();
+  std::string ReasonAgainstRun(const Join& join) const;
+  std::string ReasonAgainstPlace(const Join& join) const;
   std::string ReasonAgainstShape(const Join& join) const;
   std::string ReasonNotToReplace(const Join& join) const;
   void Admit(std::unique_ptr<Peer> peer);
@@ -203,6 +229,9 @@ class LearnerEnd {
   std::vector<PeerInfo> infos_;
   bool complete_ = false;
   std::set<int> put_out_;  // connections whose last messages may still come
+  std::vector<Spare> spares_;
+  size_t turn_ = 0;                          // of AwaitRecord
+  std::optional<Deadline> interrupt_grace_;  // set once an interrupt is seen: until when answers are still waited for
   std::string last_refusal_;
   std::unique_ptr<Pulse> pulse_;  // last: its thread uses hub_
 };
@@ -210,8 +239,9 @@ class LearnerEnd {
 // What the line of a simulator with this configuration must hold.
 LineShape ShapeOf(const WireConfig& config, const Join& join, const Layout& layout);
 
-// Finds the learner (which may not listen yet), joins, and returns once welcomed. `layout` is of one record. Throws
-// RunError when refused, with the learner's reason, or when nobody answers in time; InputError for a bad address.
+// Finds the learner (which may not listen yet), joins, and returns once welcomed. `layout` is of one record. A spare
+// (Join::spare) that the learner has heard waits as long as the learner lives. Throws LearnerLost when refused, with
+// the learner's reason, or when nobody answers in time; InputError for a bad address.
 std::unique_ptr<SimulatorEnd> ConnectToLearner(const WireConfig& config, const Join& join, const Layout& layout,
                                                Deadline deadline);
 

@@ -88,11 +88,11 @@ TEST(Fleet, SavedStatesFitAnyGrouping) {
   Fleet from(halves.Wire(), kPatience_s), to(lockstep.Wire(), kPatience_s);
   RolloutStore loaded(FakeSpecs(), 1, kEnvs, kFakeAction);
   CollectTimes times;
-  const std::vector<std::byte> states = from.SaveStates();
+  const std::vector<std::byte> states = from.SaveStates().bytes;
   to.LoadStates(states, 0);
   to.ReceiveAll(loaded, 0, times);
   EXPECT_TRUE(at::equal(loaded.Step("state", 0), collected.Step("state", kHorizon)));
-  EXPECT_EQ(to.SaveStates(), states);
+  EXPECT_EQ(to.SaveStates().bytes, states);
   from.LoadStates(states, 0);
   from.ReceiveAll(loaded, 0, times);
   EXPECT_TRUE(at::equal(loaded.Step("state", 0), collected.Step("state", kHorizon)));

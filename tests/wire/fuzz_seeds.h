@@ -65,7 +65,7 @@ inline Bytes LearnerConversation(const std::string& compression) {
 }
 
 inline Bytes SimulatorConversation() {
-  Bytes all = Step(1, Encode(Welcome{"pid 1"}));
+  Bytes all = Step(1, Encode(Welcome{"pid 1", 0}));
   const auto append = [&](const Bytes& step) { Append(all, step); };
   append(Step(1, Encode(Heartbeat{"update", 3})));
   append(Step(1, Encode(CreditMessage{}, {.slot = 0, .sequence = 1})));
@@ -78,7 +78,7 @@ inline std::vector<Bytes> FuzzSeeds() {
   std::vector<Bytes> seeds;
   Join join = JoinFor(0, 4, "sim 0");
   for (const Bytes& frame :
-       {Encode(join), Encode(Welcome{"pid 1"}), Encode(Refuse{"no"}), Encode(Heartbeat{"physics", 12}),
+       {Encode(join), Encode(Welcome{"pid 1", 0}), Encode(Refuse{"no"}), Encode(Heartbeat{"physics", 12}),
         Encode(Leave{"done"}), Encode(Failure{"NaN"}), Encode(RecordMessage{}, {2, 9, 1 << 20}),
         Encode(CreditMessage{}, {2, 9, 0}), Encode(CommandMessage{2, 1, 77}, {kNoSlot, 5, 400}),
         Encode(StateMessage{}, {kNoSlot, 0, 1 << 30})}) {

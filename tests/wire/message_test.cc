@@ -31,7 +31,7 @@ Join SampleJoin() {
 
 std::vector<std::vector<std::byte>> SampleFrames() {
   return {Encode(SampleJoin()),
-          Encode(Welcome{"pid 1"}),
+          Encode(Welcome{"pid 1", 0}),
           Encode(Refuse{"no"}),
           Encode(Heartbeat{"physics", 12}),
           Encode(Leave{"done"}),

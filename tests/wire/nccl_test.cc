@@ -117,7 +117,7 @@ TEST_F(Nccl, ARecordBeforeTheWelcomeOrOutsideItsSlotsIsRefused) {
     return event->problem;
   };
   EXPECT_THAT(announce(0), HasSubstr("before the welcome"));
-  hub->Send(id, Encode(Welcome{"by hand"}), {}, Soon());
+  hub->Send(id, Encode(Welcome{"by hand", 0}), {}, Soon());
   EXPECT_THAT(announce(3), HasSubstr("slot 3"));
   EXPECT_THAT(announce(kNoSlot), HasSubstr("slot"));
   EXPECT_THAT(announce(0, 8), HasSubstr("beside NCCL"));

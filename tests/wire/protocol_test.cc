@@ -171,7 +171,7 @@ TEST_P(Protocol, ALearnerThatBreaksTheProtocolEndsTheSimulatorsWait) {
       message = MessageOf<RunError>([&] { end->WaitCommand(Soon()); });
     });
     const std::optional<Event> join = hub->Receive(Soon());
-    hub->Send(join->connection, Encode(Welcome{"by hand"}), {}, Soon());
+    hub->Send(join->connection, Encode(Welcome{"by hand", 0}), {}, Soon());
     hub->Send(join->connection, frame, {}, Soon());
     simulator.join();
     EXPECT_THAT(message, HasSubstr("learner (by hand)"));

@@ -24,9 +24,9 @@ Deadline Soon() {
 }
 
 // Answers every step with a whole record whose content says whose and which it is, until it is told to stop.
-void Serve(const WireConfig& config, int index, double step_s = 0) {
+void Serve(const WireConfig& config, Join join, double step_s = 0) {
   const Layout layout(TestSpecs(), kEnvs);
-  const auto end = ConnectTo(config, JoinFor(index * kEnvs, kEnvs, "sim " + std::to_string(index)), layout, Soon());
+  const auto end = ConnectTo(config, join, layout, Soon());
   for (uint64_t sequence = 1;; ++sequence) {
     const Command command = end->WaitCommand(Deadline::After(60));
     if (command.kind == CommandKind::kStop) return;
@@ -36,6 +36,13 @@ void Serve(const WireConfig& config, int index, double step_s = 0) {
     FillRecord(layout, record, sequence);
     end->PublishRecord();
   }
+}
+
+Join JoinOf(int index) {
+  return JoinFor(index * kEnvs, kEnvs, "sim " + std::to_string(index));
+}
+void Serve(const WireConfig& config, int index, double step_s = 0) {
+  Serve(config, JoinOf(index), step_s);
 }
 
 class Replace : public testing::TestWithParam<std::string> {
@@ -49,6 +56,18 @@ class Replace : public testing::TestWithParam<std::string> {
   Child& Start(int index, double step_s = 0, bool stays = false) {
     children_.push_back(std::make_unique<Child>([=, this] { Serve(config_, index, step_s); }, stays));
     return *children_.back();
+  }
+  // One that waits where its environments are taken; without any of its own when `index` is negative.
+  Child& StartSpare(int index) {
+    Join join = JoinOf(std::max(index, 0));
+    if (index < 0) join.env_begin = kAnyEnvs;
+    join.spare = 1;
+    children_.push_back(std::make_unique<Child>([=, this] { Serve(config_, join); }, false));
+    return *children_.back();
+  }
+  void AwaitSpares(int count) {
+    for (const Deadline patience = Soon(); learner_->Spares() != count && !patience.Passed();) Step();
+    EXPECT_EQ(learner_->Spares(), count);
   }
   void StartThree() {
     config_.deadline_s = 1;
@@ -173,6 +192,48 @@ TEST_P(Replace, OnlyTheMissingEnvironmentsAreGivenAway) {
   while (late.ExitCode(0.01) != 1 && !patience.Passed()) Step();
   EXPECT_EQ(other.ExitCode(5), 1);
   ExpectAllGoOnAndStop();
+}
+
+TEST_P(Replace, ASpareTakesALostOnesPlaceAtOnce) {
+  StartThree();
+  Child& spare = StartSpare(-1);
+  AwaitSpares(1);
+  children_[1]->Kill();
+  EXPECT_EQ(Step(), 1);
+  EXPECT_FALSE(learner_->Absent(1));
+  EXPECT_EQ(learner_->Spares(), 0);
+  EXPECT_EQ(learner_->Peers()[1].pid, static_cast<uint64_t>(spare.Pid()));
+  ExpectAllGoOnAndStop();
+  EXPECT_EQ(spare.ExitCode(5), 0);
+}
+
+TEST_P(Replace, ASpareTakesItsOwnPlaceWhenThatIsFreeAndWaitsWhenItIsNot) {
+  config_.deadline_s = 1;
+  Start(0);
+  Start(1);
+  Child& third = StartSpare(2);  // nobody else comes for these
+  Join();
+  EXPECT_EQ(learner_->Peers()[2].pid, static_cast<uint64_t>(third.Pid()));
+  Child& waiting = StartSpare(2);
+  AwaitSpares(1);
+  children_[0]->Kill();
+  EXPECT_EQ(Step(), 1);
+  EXPECT_EQ(learner_->Peers()[0].pid, static_cast<uint64_t>(waiting.Pid()));
+  ExpectAllGoOnAndStop();
+}
+
+TEST_P(Replace, SparesThatAreNotNeededEndWithTheRunAndThoseThatDieAreForgotten) {
+  StartThree();
+  Child& spare = StartSpare(-1);
+  AwaitSpares(1);
+  Child& dies = StartSpare(-1);
+  AwaitSpares(2);
+  dies.Kill();
+  AwaitSpares(1);
+  // Longer than wire.deadline_s: the learner's heartbeats keep it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  ExpectAllGoOnAndStop();
+  EXPECT_EQ(spare.ExitCode(5), 0);
 }
 
 TEST_P(Replace, WithoutAReplacementTheMissingAreNamed) {
