@@ -8,14 +8,16 @@
 // is learned after it.
 //
 // N = environments over all simulators of this learner, in the order of their global ids, which begin at FirstEnv().
-// One thread. A simulator that is lost ends the run with RunError naming it, or, if so wanted, is put out: its
-// environments' rows are zeros marked DoneKind::kLost until another simulator holds them, and nobody else notices.
+// One thread, but for what says otherwise. A simulator that is lost ends the run with RunError naming it, or, if so
+// wanted, is put out: its environments' rows are zeros marked DoneKind::kLost until another simulator holds them, and
+// nobody else notices.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,7 +94,11 @@ class Fleet {
   void Admit(int group, uint32_t first_episode);
   // Waits until nobody is missing; false when interrupted before. Throws as Admit.
   bool AwaitAll();
-  FleetLosses Losses() const { return losses_; }
+  // Any thread.
+  FleetLosses Losses() const {
+    const std::lock_guard lock(losses_mutex_);
+    return losses_;
+  }
   // Whether simulators choose actions themselves. All commands above do the same with them, too.
   bool SimulatorsAct() const;
   // One step of all environments by actions that the simulators choose by this policy; it is sent first to those who do
@@ -160,7 +166,8 @@ class Fleet {
   LearnerEnd& wire_;
   double patience_s_;
   LossRule rule_;
-  FleetLosses losses_;
+  mutable std::mutex losses_mutex_;
+  FleetLosses losses_;        // guarded by losses_mutex_
   std::vector<Seat> seats_;   // one per peer
   std::optional<int> level_;  // of the curriculum, once it was set
   size_t state_bytes_ = 0;    // of an environment, once known

@@ -36,7 +36,10 @@ void Fleet::Lose(const PeerLost& loss) {
   seat.owed.assign(ranges_.size(), false);
   seat.awaited.assign(ranges_.size(), false);
   seat.fresh.assign(ranges_.size(), true);
-  ++losses_.simulators;
+  {
+    const std::lock_guard lock(losses_mutex_);
+    ++losses_.simulators;
+  }
   wire_.PutOut(loss.Peer(), loss.what());
 }
 
@@ -53,10 +56,14 @@ void Fleet::Command(int peer, CommandKind kind, int group, uint64_t policy_versi
   const bool was_missing = seat.AnyFresh();
   seat.fresh[static_cast<size_t>(group)] = false;
   if (!was_missing || seat.AnyFresh()) return;
-  ++losses_.replacements;
-  losses_.absent_s += SteadySeconds() - seat.lost_s;
-  LogInfo(wire_.Peers()[static_cast<size_t>(peer)].Describe(), " has taken the place of a lost one after ",
-          SteadySeconds() - seat.lost_s, " s");
+  const double absent_s = SteadySeconds() - seat.lost_s;
+  {
+    const std::lock_guard lock(losses_mutex_);
+    ++losses_.replacements;
+    losses_.absent_s += absent_s;
+  }
+  LogInfo(wire_.Peers()[static_cast<size_t>(peer)].Describe(), " has taken the place of a lost one after ", absent_s,
+          " s");
 }
 
 // Whether this part of a peer takes part in what is commanded to all.

@@ -132,17 +132,18 @@ inline void ServeTraced(const WireConfig& config, const TracedOptions& options) 
   TracedSimulator(config, options).Serve();
 }
 
-inline bool IsLost(const RolloutStore& store, int t, int env) {
-  return store.AfterAction("done")[t][env].item<int>() == static_cast<int>(DoneKind::kLost);
+// Whether there is a sample here: neither lost nor carried into another rollout.
+inline bool Counts(const RolloutStore& store, int t, int env) {
+  return store.AfterAction("done")[t][env].item<int>() < static_cast<int>(DoneKind::kLost);
 }
 
-// Every sample that is not marked as lost is an action, what it was taken on and what it led to, of one environment in
+// Every sample that counts is an action, what it was taken on and what it led to, of one environment in
 // one process, in its own column.
 inline void ExpectWhole(const RolloutStore& store) {
   const torch::Tensor state = store.Record("state"), done = store.AfterAction("done");
   for (int t = 0; t < store.Horizon(); ++t) {
     for (int env = 0; env < store.Envs(); ++env) {
-      if (IsLost(store, t, env)) continue;
+      if (!Counts(store, t, env)) continue;
       const auto* before = state[t][env].const_data_ptr<float>();
       const auto* after = state[t + 1][env].const_data_ptr<float>();
       const std::string where = "step " + std::to_string(t) + ", environment " + std::to_string(env);
