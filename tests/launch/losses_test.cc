@@ -174,7 +174,7 @@ TEST_P(Losses, WhoKeepsDyingIsGivenUpAndNamed) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(Await([&] { return PidsOf("gripstream-sim", "--index 1").size() == 1; }));
     const pid_t pid = Simulator(1);
-    if (i > 0) ASSERT_TRUE(LearnerSaysTimes(kReplaced, i));
+    ASSERT_TRUE(LearnerSaysTimes(kReplaced, i));
     kill(pid, SIGKILL);
     ASSERT_TRUE(Await([&] {
       const auto pids = PidsOf("gripstream-sim", "--index 1");

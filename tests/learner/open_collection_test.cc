@@ -65,7 +65,8 @@ class Open : public testing::Test {
   }
   void TearDown() override {
     source_.reset();
-    if (wire_) EXPECT_THAT(wire_->Stop("the test is over", Deadline::After(5)), testing::IsEmpty());
+    if (!wire_) return;
+    EXPECT_THAT(wire_->Stop("the test is over", Deadline::After(5)), testing::IsEmpty());
   }
 
   // Checks the next rollout and learns from it.
@@ -213,7 +214,9 @@ TEST_F(Open, StopsWithNothingUnderWay) {
   EXPECT_FALSE(fleet_->SaveStates().bytes.empty());
   CollectTimes times;
   RolloutStore store = StoreOf(1);
-  fleet_->Reset({.first_episode = 77}, 0);
+  EpisodeRequest request;
+  request.first_episode = 77;
+  fleet_->Reset(request, 0);
   fleet_->ReceiveAll(store, 0, times);
   EXPECT_TRUE(store.Step("state", 0).select(1, kTracedEpisode).eq(77).all().item<bool>());
 }

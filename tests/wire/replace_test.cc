@@ -59,7 +59,7 @@ class Replace : public testing::TestWithParam<std::string> {
   }
   // One that waits where its environments are taken; without any of its own when `index` is negative.
   Child& StartSpare(int index) {
-    Join join = JoinOf(std::max(index, 0));
+    gripstream::Join join = JoinOf(std::max(index, 0));
     if (index < 0) join.env_begin = kAnyEnvs;
     join.spare = 1;
     children_.push_back(std::make_unique<Child>([=, this] { Serve(config_, join); }, false));
