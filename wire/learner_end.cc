@@ -154,8 +154,9 @@ std::vector<std::byte> LearnerEnd::ReceiveState(int peer, Deadline deadline) {
 void LearnerEnd::AwaitPeer(Peer& peer, const std::string& awaited, Deadline deadline) {
   if (!peer.fault.empty()) ThrowFault(peer, awaited);
   if (Interrupted() && !interrupt_grace_) interrupt_grace_ = Deadline::After(kInterruptGrace_s);
-  if (interrupt_grace_ && interrupt_grace_->Passed()) {
-    throw PeerLost(peer.index, peer.info.Describe() + " has not sent " + awaited + " within " +
+  const bool silent = peer.watch.SilentSeconds() > 2 * config_.heartbeat_s;
+  if (silent && interrupt_grace_ && interrupt_grace_->Passed()) {
+    throw PeerLost(peer.index, peer.info.Describe() + " is silent and has not sent " + awaited + " within " +
                                    Seconds(kInterruptGrace_s) + " of the interrupt; " + peer.watch.Describe());
   }
   if (deadline.Passed()) {
