@@ -59,6 +59,8 @@ TEST(RunConfig, WhatHappensOnLossesIsRefusedByNameWhereNothingCanBeLost) {
   EXPECT_THAT(RefusalOf({"runtime.on_loss=replace", "wire.transport=inproc"}),
               AllOf(HasSubstr("runtime.on_loss"), HasSubstr("inproc")));
   EXPECT_THAT(RefusalOf({"runtime.on_loss=replace", "runtime.mode=data_parallel"}), HasSubstr("runtime.on_loss"));
+  EXPECT_THAT(RefusalOf({"runtime.on_loss=replace", "runtime.mode=lockstep", "runtime.inference=simulator"}),
+              AllOf(HasSubstr("runtime.on_loss"), HasSubstr("runtime.inference simulator")));
   for (const char* alone : {"sim.spares=1", "runtime.respawns=5", "runtime.rejoin_s=3", "runtime.replace_within_s=5"}) {
     const std::string key = std::string(alone).substr(0, std::string(alone).find('='));
     EXPECT_THAT(RefusalOf({alone}), AllOf(HasSubstr(key), HasSubstr("runtime.on_loss stop")));
