@@ -10,6 +10,7 @@
 #include "launch/addresses.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
+#include "launch/teacher.h"
 #include "launch/version.h"
 
 namespace gripstream {
@@ -23,6 +24,15 @@ GradientDelay DelayOf(const RunConfig& config) {
   return delay == "predicted" ? GradientDelay::kPredicted : GradientDelay::kNone;
 }
 
+// The teacher is read at once, so that one that does not fit is refused before anything is started.
+MakeAlgorithm Distillation(const RunConfig& config, const TaskDescription& task) {
+  const auto teacher = std::make_shared<Teacher>(LoadTeacher(config, task));
+  return [teacher, settings = config.distill, threads = config.ppo.threads](Policy& student, int envs,
+                                                                            const LearnerGroup& group) {
+    return std::make_unique<Distiller>(settings, std::move(*teacher), student, envs, threads, group);
+  };
+}
+
 LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments) {
   LearnerRoleOptions options;
   options.run_dir = config.run.dir;
@@ -32,6 +42,7 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.policy = config.policy;
   options.ppo = config.ppo;
   options.gradient_delay = DelayOf(config);
+  if (config.distill.Enabled() && arguments.evaluate.empty()) options.make_algorithm = Distillation(config, task);
   options.turns = {.asynchronous = config.runtime.mode == "async",
                    .max_staleness = config.runtime.max_staleness,
                    .deterministic = config.run.deterministic,

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "core/error.h"
@@ -26,7 +27,14 @@ constexpr char kExamples[] =
     "  gripstream eval runs/quickstart-20260101-120000\n"
     "  gripstream bench render\n";
 
+namespace fs = std::filesystem;
+
 using Action = std::function<int()>;
+
+struct DistillArguments {
+  TrainArguments train;
+  std::string teacher;
+};
 
 void AddOverrides(CLI::App& command, std::vector<std::string>& overrides) {
   command.add_option("--set", overrides, "KEY=VALUE laid over the configuration; may be repeated")
@@ -60,6 +68,21 @@ void AddLaunch(CLI::App& app, LaunchArguments& arguments, Action& action) {
   command->add_flag("--wait", arguments.wait, "slurm: return when the job has ended, with its exit code");
   AddOverrides(*command, arguments.train.overrides);
   command->callback([&] { action = [&] { return LaunchCommand(arguments); }; });
+}
+
+void AddDistill(CLI::App& app, DistillArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("distill", "Train a student to do what a trained policy does");
+  command->add_option("config", arguments.train.config, "the student's run configuration (YAML)")->required();
+  command->add_option("--teacher", arguments.teacher, "run folder or checkpoint; distill.teacher by default");
+  AddOverrides(*command, arguments.train.overrides);
+  command->callback([&] {
+    action = [&] {
+      if (!arguments.teacher.empty()) {
+        arguments.train.overrides.push_back("distill.teacher=" + fs::absolute(arguments.teacher).string());
+      }
+      return TrainCommand(arguments.train);
+    };
+  });
 }
 
 void AddEval(CLI::App& app, EvalArguments& arguments, Action& action) {
@@ -199,6 +222,7 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   TrainArguments train, describe, doctor;
   LaunchArguments launch;
+  DistillArguments distill;
   EvalArguments eval;
   PlayArguments play;
   BenchArguments bench;
@@ -208,9 +232,10 @@ int Main(int argc, char** argv) {
   KeygenArguments keygen;
   Action action;
   train.command_line.assign(argv, argv + argc);
-  launch.train.command_line = train.command_line;
+  launch.train.command_line = distill.train.command_line = train.command_line;
   AddTrain(app, train, action);
   AddLaunch(app, launch, action);
+  AddDistill(app, distill, action);
   AddEval(app, eval, action);
   AddPlay(app, play, action);
   AddDescribe(app, describe, action);

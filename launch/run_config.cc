@@ -101,6 +101,7 @@ void CheckLosses(const RunConfig& config, const std::string& name) {
 }
 
 void CheckSizes(const RunConfig& config, const std::string& name) {
+  if (config.distill.Enabled()) return;  // its batches are whatever it is given
   const int samples = config.ppo.horizon * config.TotalEnvs();
   if (samples % config.ppo.minibatch != 0) {
     throw InputError(name, "ppo.minibatch", std::to_string(config.ppo.minibatch),
@@ -203,6 +204,7 @@ uint64_t AgreementHash(const RunConfig& config) {
   agreed.launch = {};
   agreed.train = {};
   agreed.eval = {};
+  agreed.distill = {};
   const RuntimeConfig usual;
   agreed.runtime.on_loss = usual.on_loss;
   agreed.runtime.replace_within_s = usual.replace_within_s;

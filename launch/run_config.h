@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/config.h"
+#include "distill/config.h"
 #include "envs/config.h"
 #include "learner/config.h"
 #include "learner/train_config.h"
@@ -121,6 +122,7 @@ struct RunConfig {
   LaunchConfig launch;
   PolicyConfig policy;
   PpoConfig ppo;
+  DistillConfig distill;
 
   void Fields(FieldVisitor& v) {
     v.Group("run", run, "the run as a whole");
@@ -136,6 +138,7 @@ struct RunConfig {
     v.Group("launch", launch, "starting the roles on a cluster");
     v.Group("policy", policy, "networks");
     v.Group("ppo", ppo, "PPO");
+    v.Group("distill", distill, "imitating a teacher instead");
   }
 
   int TotalEnvs() const { return sim.processes * sim.envs; }

@@ -87,4 +87,15 @@ void Adam::SetState(const torch::Tensor& first, const torch::Tensor& second, int
   steps_ = steps;
 }
 
+std::vector<NamedTensor> Adam::State() const {
+  return {{"optimiser.first_moment", first_},
+          {"optimiser.second_moment", second_},
+          {"optimiser.steps", at::full({1}, steps_, torch::kInt64)}};
+}
+
+void Adam::SetState(const std::vector<NamedTensor>& state) {
+  SetState(TensorNamed(state, "optimiser.first_moment"), TensorNamed(state, "optimiser.second_moment"),
+           TensorNamed(state, "optimiser.steps").item<int64_t>());
+}
+
 }  // namespace gripstream

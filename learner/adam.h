@@ -7,6 +7,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "policies/parameters.h"
 
@@ -38,6 +39,9 @@ class Adam {
   const torch::Tensor& SecondMoment() const { return second_; }
   int64_t Steps() const { return steps_; }
   void SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps);
+  // All of it by name. SetState takes what State returned (GS_CHECK on names and shapes).
+  std::vector<NamedTensor> State() const;
+  void SetState(const std::vector<NamedTensor>& state);
 
  private:
   // The one step there is: to moments only when `keep`. Returns the gradients' norm.

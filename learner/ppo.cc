@@ -1,9 +1,5 @@
 #include "learner/ppo.h"
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <malloc.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +12,7 @@
 #include "core/trace.h"
 #include "learner/collector.h"
 #include "learner/ppo_loss.h"
+#include "learner/torch_process.h"
 #include "policies/distribution.h"
 #include "replay/returns.h"
 #include "replay/sampler.h"
@@ -35,17 +32,6 @@ std::span<const float> Floats(const torch::Tensor& x) {
 }
 std::span<float> MutableFloats(torch::Tensor& x) {
   return {x.data_ptr<float>(), static_cast<size_t>(x.numel())};
-}
-
-// LibTorch takes fresh memory for every intermediate tensor. glibc would map and unmap pages for each: on large batches
-// that costs as much as the arithmetic, so freed memory is kept. Affects what the main thread allocates.
-void PrepareProcess(int threads) {
-  at::set_num_threads(threads);
-  at::globalContext().setDeterministicAlgorithms(true, false);
-  at::globalContext().setDeterministicFillUninitializedMemory(false);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, 64 << 20);
 }
 
 }  // namespace
@@ -82,7 +68,7 @@ Ppo::Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64
                          " and ppo.minibatch = " + std::to_string(config.minibatch));
   }
   if (delay != GradientDelay::kNone) delayed_.emplace(group, adam_, delay, kBucketNumbers);
-  PrepareProcess(config.threads);
+  PrepareTorch(config.threads);
   if (config.lr_scaling != "none") {
     LogInfo("learning rates are multiplied by ", config.LearningRateScale(), " (ppo.lr_scaling ", config.lr_scaling,
             ", minibatch ", config.minibatch, " over ", config.lr_base_minibatch, ")");
@@ -374,22 +360,32 @@ double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> sequence
   return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, actor.log_std)).item<double>();
 }
 
+Metrics Ppo::Learn(RolloutStore& store, int64_t iteration) {
+  const PpoMetrics update = Update(store, iteration);
+  return {{"loss/policy", update.policy_loss},
+          {"loss/value", update.value_loss},
+          {"loss/entropy", update.entropy},
+          {"loss/bounds", update.bounds_loss},
+          {"loss/aux", update.aux_loss},
+          {"ppo/kl", update.kl},
+          {"ppo/clip_fraction", update.clip_fraction},
+          {"ppo/grad_norm", update.grad_norm},
+          {"ppo/explained_variance", update.explained_variance},
+          {"ppo/learning_rate", update.learning_rate},
+          {"ppo/action_std", update.action_std},
+          {"ppo/return_target", update.return_mean},
+          {"ppo/used_samples", static_cast<double>(update.used_samples)}};
+}
+
 std::vector<NamedTensor> Ppo::State() const {
-  return {{"optimiser.first_moment", adam_.FirstMoment()},
-          {"optimiser.second_moment", adam_.SecondMoment()},
-          {"optimiser.steps", at::full({1}, adam_.Steps(), torch::kInt64)},
-          {"optimiser.learning_rate", at::full({1}, rate_.Value(), torch::kFloat64)}};
+  std::vector<NamedTensor> state = adam_.State();
+  state.push_back({"optimiser.learning_rate", at::full({1}, rate_.Value(), torch::kFloat64)});
+  return state;
 }
 
 void Ppo::SetState(const std::vector<NamedTensor>& state) {
-  const auto find = [&](const std::string& name) {
-    const auto found = std::find_if(state.begin(), state.end(), [&](const NamedTensor& t) { return t.name == name; });
-    GS_CHECK(found != state.end(), "no tensor " + name);
-    return found->value;
-  };
-  adam_.SetState(find("optimiser.first_moment"), find("optimiser.second_moment"),
-                 find("optimiser.steps").item<int64_t>());
-  rate_.SetValue(find("optimiser.learning_rate").item<double>());
+  adam_.SetState(state);
+  rate_.SetValue(TensorNamed(state, "optimiser.learning_rate").item<double>());
 }
 
 }  // namespace gripstream

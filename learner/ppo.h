@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "learner/adam.h"
+#include "learner/algorithm.h"
 #include "learner/config.h"
 #include "learner/delayed_gradient.h"
 #include "learner/gradient_sum.h"
@@ -47,7 +48,7 @@ struct PpoMetrics {
   double seconds = 0;             // wall clock of the whole Update
 };
 
-class Ppo {
+class Ppo final : public Algorithm {
  public:
   // `policy` and `group` must outlive this object; the policy's parameters move into the optimiser's storage. `envs`
   // are this learner's. `iterations` is the length of the run, for the linear schedule. Throws InputError when
@@ -55,14 +56,16 @@ class Ppo {
   Ppo(const PpoConfig& config, Policy& policy, int envs, uint64_t seed, int64_t iterations, const LearnerGroup& group,
       GradientDelay delay = GradientDelay::kNone);
 
-  // Takes row 0's observations into the normalisers before the first action of a new run.
-  void Prime(const RolloutStore& store);
+  int Horizon() const override { return config_.horizon; }
+  int Sequence() const override { return sequence_; }
+  void Prime(const RolloutStore& store) override;
+  Metrics Learn(RolloutStore& store, int64_t iteration) override;
   // Throws RunError when gradients are no longer finite.
   PpoMetrics Update(RolloutStore& store, int64_t iteration);
 
-  // Optimiser and learning rate, for checkpoints. SetState takes what State returned (GS_CHECK on names and shapes).
-  std::vector<NamedTensor> State() const;
-  void SetState(const std::vector<NamedTensor>& state);
+  // Optimiser and learning rate.
+  std::vector<NamedTensor> State() const override;
+  void SetState(const std::vector<NamedTensor>& state) override;
 
  private:
   struct Samples;  // one iteration's samples, [T N, ...]

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/tensor_spec.h"
+#include "learner/algorithm.h"
 #include "learner/collector.h"
 #include "learner/config.h"
 #include "learner/curriculum_gate.h"
@@ -41,6 +42,7 @@ struct LearnerRoleOptions {
   EvalConfig eval;
   PolicyConfig policy;
   PpoConfig ppo;
+  MakeAlgorithm make_algorithm;  // empty: PPO
   GradientDelay gradient_delay = GradientDelay::kNone;
   TurnOptions turns;
   double patience_s = 900;

@@ -35,10 +35,10 @@ torch::Tensor EnvRows(const Checkpoint& checkpoint, const std::string& path, con
 }  // namespace
 
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const EnvTensors& envs) {
+                          const Algorithm& algorithm, const EnvTensors& envs) {
   Checkpoint checkpoint;
   checkpoint.tensors = policy.State();
-  for (NamedTensor& tensor : ppo.State()) checkpoint.tensors.push_back(std::move(tensor));
+  for (NamedTensor& tensor : algorithm.State()) checkpoint.tensors.push_back(std::move(tensor));
   checkpoint.tensors.push_back({kEnvState, envs.state});
   if (envs.memory.defined()) checkpoint.tensors.push_back({kEnvMemory, envs.memory});
   if (envs.lost.any().item<bool>()) checkpoint.tensors.push_back({kEnvLost, envs.lost});
@@ -82,13 +82,13 @@ RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path) {
   return counters;
 }
 
-void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Ppo& ppo) {
-  const std::vector<NamedTensor> optimizer = ppo.State();
+void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Algorithm& algorithm) {
+  const std::vector<NamedTensor> optimizer = algorithm.State();
   std::vector<NamedTensor> expected = policy.State();
   expected.insert(expected.end(), optimizer.begin(), optimizer.end());
   RequireSameTensors(checkpoint, path, expected);
   policy.SetState(Matching(checkpoint, path, policy.State()));
-  ppo.SetState(Matching(checkpoint, path, optimizer));
+  algorithm.SetState(Matching(checkpoint, path, optimizer));
 }
 
 EnvStates EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs) {

@@ -1,6 +1,6 @@
 // What a training run puts into its checkpoints beyond the file format: which state is whose.
 //
-//   policy.*, normalizer.*: Policy      optimiser.*: Ppo      env_state: every simulator's environments
+//   policy.*, normalizer.*: Policy      optimiser.*: the algorithm      env_state: every simulator's environments
 //   env_memory: what the policy remembers in each of them
 //   env_lost: only when some of these were lost
 //
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "learner/algorithm.h"
 #include "learner/collector.h"
 #include "learner/evaluator.h"
-#include "learner/ppo.h"
 #include "learner/role.h"
 #include "policies/checkpoint.h"
 #include "policies/inference.h"
@@ -36,21 +36,21 @@ struct RunCounters {
 struct EnvTensors {
   torch::Tensor state{};   // [N, bytes of one environment]
   torch::Tensor lost{};    // [N] uint8, 1 where there is no state
-  torch::Tensor memory{};  // [N, MemorySize()]; undefined for a policy without memory
+  torch::Tensor memory{};  // [N, numbers] of policy and algorithm; undefined where neither remembers
 };
 Checkpoint MakeCheckpoint(const LearnerRoleOptions& options, const RunCounters& counters, const Policy& policy,
-                          const Ppo& ppo, const EnvTensors& envs);
+                          const Algorithm& algorithm, const EnvTensors& envs);
 
 // Parameters and normalisers; refuses a checkpoint of another network by name.
 void RestorePolicy(const Checkpoint& checkpoint, const std::string& path, Policy& policy);
-// The same, and the optimiser with its learning rate. `ppo` trains `policy`.
-void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Ppo& ppo);
+// The same, and what the algorithm keeps, which trains `policy`.
+void RestoreTraining(const Checkpoint& checkpoint, const std::string& path, Policy& policy, Algorithm& algorithm);
 RunCounters CountersOf(const Checkpoint& checkpoint, const std::string& path);
 // Of environments [first, first + envs) of `all`; refuses another number of all. Splits over simulators and learners do
 // not matter.
 EnvStates EnvStatesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs);
 
-// The policy's memory of the same environments, [envs, size].
+// What is remembered of the same environments, [envs, size].
 torch::Tensor MemoriesOf(const Checkpoint& checkpoint, const std::string& path, int all, int first, int envs,
                          int64_t size);
 

@@ -15,27 +15,20 @@ namespace {
 
 constexpr int kGoodIterationsToStop = 3;
 
-Metrics AsMetrics(const PpoMetrics& update) {
-  return {{"loss/policy", update.policy_loss},
-          {"loss/value", update.value_loss},
-          {"loss/entropy", update.entropy},
-          {"loss/bounds", update.bounds_loss},
-          {"loss/aux", update.aux_loss},
-          {"ppo/kl", update.kl},
-          {"ppo/clip_fraction", update.clip_fraction},
-          {"ppo/grad_norm", update.grad_norm},
-          {"ppo/explained_variance", update.explained_variance},
-          {"ppo/learning_rate", update.learning_rate},
-          {"ppo/action_std", update.action_std},
-          {"ppo/return_target", update.return_mean},
-          {"ppo/used_samples", static_cast<double>(update.used_samples)}};
+// What policy and algorithm remember after the rollout, but for episodes that have ended; undefined: nothing.
+torch::Tensor MemoryAfter(const RolloutStore& store, const Algorithm& algorithm) {
+  std::vector<torch::Tensor> parts;
+  for (const torch::Tensor& part : {store.MemoryBefore(store.Horizon()), algorithm.Memory()}) {
+    if (part.defined()) parts.push_back(part * store.Step("done", store.Horizon()).eq(0).unsqueeze(1));
+  }
+  return parts.empty() ? torch::Tensor() : at::cat(parts, 1);
 }
 
-// The policy's memory after the rollout, without what it knew of episodes that have ended; undefined without memory.
-torch::Tensor MemoryAfter(const RolloutStore& store) {
-  const torch::Tensor memory = store.MemoryBefore(store.Horizon());
-  if (!memory.defined()) return {};
-  return memory * store.Step("done", store.Horizon()).eq(0).unsqueeze(1);
+std::unique_ptr<Algorithm> MakeAlgorithmOf(const LearnerRoleOptions& options, Policy& policy, int envs,
+                                           const LearnerGroup& group) {
+  if (options.make_algorithm) return options.make_algorithm(policy, envs, group);
+  return std::make_unique<Ppo>(options.ppo, policy, envs, options.seed, options.train.iterations, group,
+                               options.gradient_delay);
 }
 
 template <class T>
@@ -50,7 +43,7 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       group_(group),
       fleet_(wire, options.patience_s, options.losses),
       policy_(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed),
-      ppo_(options.ppo, policy_, fleet_.Envs(), options.seed, options.train.iterations, group, options.gradient_delay),
+      algorithm_(MakeAlgorithmOf(options, policy_, fleet_.Envs(), group)),
       episodes_(fleet_.Envs(), options.reward_terms, options.metric_names),
       gate_(options.curriculum),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
@@ -63,10 +56,10 @@ void TrainingRun::MakeSource() {
   const TurnOptions& turns = options_.turns;
   std::vector<RolloutStore> stores;
   for (int i = 0; i <= turns.max_staleness; ++i) {
-    stores.emplace_back(options_.specs, options_.ppo.horizon, fleet_.Envs(), options_.action_size,
-                        MemoryShape{policy_.MemorySize(), options_.ppo.SequenceOf(policy_.MemorySize() > 0)});
+    stores.emplace_back(options_.specs, algorithm_->Horizon(), fleet_.Envs(), options_.action_size,
+                        MemoryShape{policy_.MemorySize(), algorithm_->Sequence()});
   }
-  LogInfo("rollout stores: ", stores.size(), " of ", stores.front().Bytes(), " bytes for ", options_.ppo.horizon,
+  LogInfo("rollout stores: ", stores.size(), " of ", stores.front().Bytes(), " bytes for ", algorithm_->Horizon(),
           " steps of ", fleet_.Envs(), " environments");
   if (turns.asynchronous) {
     source_ = std::make_unique<AsynchronousSource>(
@@ -131,11 +124,12 @@ bool TrainingRun::Begin(const std::function<void()>& command) {
 }
 
 void TrainingRun::StartAnew() {
+  algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, false, false); });
   // Simulators that have served an earlier learner are at another level, perhaps.
   fleet_.SetCurriculumLevel(gate_.Level());
   const auto begin = [this] { fleet_.Reset({}, 0); };
   if (group_.Any(!Begin(begin), "the first observations")) return;
-  ppo_.Prime(source_->First(0));
+  algorithm_->Prime(source_->First(0));
   if (!options_.eval.at_start || options_.eval.episodes == 0) return;
   results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, false, false);
   if (group_.Leads()) std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
@@ -195,11 +189,12 @@ bool TrainingRun::Iterate() {
   episodes_.TakeRollout(*rollout->store, group_);
   results_.faults += episodes_.Faults();
   results_.lost_samples += episodes_.Lost();
-  const PpoMetrics update = ppo_.Update(*rollout->store, iteration_);
-  memory_ = MemoryAfter(*rollout->store);
+  const auto learning = std::chrono::steady_clock::now();
+  const Metrics update = algorithm_->Learn(*rollout->store, iteration_);
+  times.update_s = SecondsSince(learning);
+  memory_ = MemoryAfter(*rollout->store, *algorithm_);
   source_->Learned();
   ++iteration_;
-  times.update_s = update.seconds;
   times.total_s = SecondsSince(start);
   AdvanceCurriculum();
   good_iterations_ = episodes_.SuccessRate() >= options_.train.stop_success ? good_iterations_ + 1 : 0;
@@ -209,7 +204,7 @@ bool TrainingRun::Iterate() {
 }
 
 void TrainingRun::AdvanceCurriculum() {
-  if (!gate_.Take(episodes_.MetricMean("in_region"), options_.ppo.horizon)) return;
+  if (!gate_.Take(episodes_.MetricMean("in_region"), algorithm_->Horizon())) return;
   fleet_.SetCurriculumLevel(gate_.Level());
   LogInfo("curriculum level ", gate_.Level(), " from iteration ", iteration_);
 }
@@ -241,7 +236,7 @@ Metrics TrainingRun::LossMetrics() const {
           {"lost/absent_s", losses.absent_s}};
 }
 
-void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness) {
+void TrainingRun::LogIteration(const Metrics& update, const IterationTimes& times, const Staleness& staleness) {
   Metrics metrics = {{"run/env_steps", static_cast<double>(EnvSteps())},
                      {"run/wall_s", WallSeconds()},
                      {"run/steps_per_s", static_cast<double>(StepsPerIteration()) / times.total_s},
@@ -249,7 +244,7 @@ void TrainingRun::LogIteration(const PpoMetrics& update, const IterationTimes& t
                      {"run/staleness_max", static_cast<double>(staleness.max)},
                      {"run/carried_envs", static_cast<double>(times.rollout.carried_envs)}};
   Append(metrics, episodes_.AsMetrics());
-  Append(metrics, AsMetrics(update));
+  Append(metrics, update);
   Append(metrics, times.AsMetrics());
   Append(metrics, CurriculumMetrics());
   Append(metrics, LossMetrics());
@@ -307,7 +302,7 @@ std::optional<Checkpoint> TrainingRun::GatherCheckpoint() {
                              .at_start = results_.at_start};
   EnvTensors envs{.state = at::cat(states), .lost = at::cat(lost)};
   if (memory_.defined()) envs.memory = at::cat(memories);
-  return MakeCheckpoint(options_, counters, policy_, ppo_, envs);
+  return MakeCheckpoint(options_, counters, policy_, *algorithm_, envs);
 }
 
 void TrainingRun::SaveCheckpoint() {
@@ -334,7 +329,7 @@ void TrainingRun::SaveCheckpoint() {
 void TrainingRun::Resume() {
   const std::string& path = options_.checkpoint;
   const Checkpoint checkpoint = LoadCheckpoint(path);
-  RestoreTraining(checkpoint, path, policy_, ppo_);
+  RestoreTraining(checkpoint, path, policy_, *algorithm_);
   const RunCounters counters = CountersOf(checkpoint, path);
   iteration_ = saved_iteration_ = counters.iteration;
   wall_before_s_ = counters.wall_s;
@@ -343,9 +338,12 @@ void TrainingRun::Resume() {
   results_.at_start = counters.at_start;
   fleet_.SetCurriculumLevel(gate_.Level());
   LoadEnvironments(checkpoint);
-  if (policy_.MemorySize() == 0) return;
-  memory_ = MemoriesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs(), policy_.MemorySize());
-  source_->First(iteration_).MemoryBefore(0).copy_(memory_);
+  const torch::Tensor others = algorithm_->Memory();
+  const int64_t own = policy_.MemorySize(), all = own + (others.defined() ? others.size(1) : 0);
+  if (all == 0) return;
+  memory_ = MemoriesOf(checkpoint, path, AllEnvs(), fleet_.FirstEnv(), fleet_.Envs(), all);
+  if (own > 0) source_->First(iteration_).MemoryBefore(0).copy_(memory_.narrow(1, 0, own));
+  if (others.defined()) others.copy_(memory_.narrow(1, own, all - own));
 }
 
 // Environments whose simulators were lost when the checkpoint was made begin episodes that nobody has played yet.
@@ -355,7 +353,7 @@ void TrainingRun::LoadEnvironments(const Checkpoint& checkpoint) {
     LogInfo(std::count(states.lost.begin(), states.lost.end(), 1),
             " environments begin new episodes: their simulators were lost when the checkpoint was made");
     EpisodeRequest request;
-    request.first_episode = static_cast<uint32_t>(iteration_ * options_.ppo.horizon) + 1;
+    request.first_episode = static_cast<uint32_t>(iteration_ * algorithm_->Horizon()) + 1;
     if (!Begin([&] { fleet_.Reset(request, static_cast<uint64_t>(iteration_)); })) return;
     states.TakeLostFrom(fleet_.SaveStates());
   }

@@ -47,7 +47,7 @@ class TrainingRun {
   std::string StopReason() const;
   int64_t NextStandstill() const;
   void StopCollection();
-  void LogIteration(const PpoMetrics& update, const IterationTimes& times, const Staleness& staleness);
+  void LogIteration(const Metrics& update, const IterationTimes& times, const Staleness& staleness);
   void AdvanceCurriculum();
   Metrics CurriculumMetrics() const;
   Metrics LossMetrics() const;
@@ -60,7 +60,7 @@ class TrainingRun {
   bool MustStop() const;
   void RequireSameParameters() const;
   int AllEnvs() const { return fleet_.Envs() * group_.Size(); }
-  int64_t StepsPerIteration() const { return int64_t{options_.ppo.horizon} * AllEnvs(); }
+  int64_t StepsPerIteration() const { return int64_t{algorithm_->Horizon()} * AllEnvs(); }
   int64_t EnvSteps() const { return iteration_ * StepsPerIteration(); }
   double WallSeconds() const;  // of training, resumed parts included
 
@@ -68,7 +68,7 @@ class TrainingRun {
   const LearnerGroup& group_;
   Fleet fleet_;
   Policy policy_;
-  Ppo ppo_;
+  std::unique_ptr<Algorithm> algorithm_;   // trains policy_
   std::unique_ptr<RolloutSource> source_;  // uses fleet_ and policy_
   EpisodeStatistics episodes_;
   CurriculumGate gate_;
@@ -77,7 +77,7 @@ class TrainingRun {
   CheckpointFolder checkpoints_;
   EvaluationPlan evaluation_;
   RunResults results_;
-  torch::Tensor memory_;         // the policy's, after the last rollout [N, M]; undefined without memory
+  torch::Tensor memory_;         // policy's and algorithm's after the last rollout [N, M]; undefined: none
   int64_t iteration_ = 0;        // completed
   int64_t first_iteration_ = 0;  // of this process
   int64_t saved_iteration_ = -1;

@@ -211,21 +211,16 @@ std::vector<NamedTensor> Policy::State() const {
 
 void Policy::SetState(const std::vector<NamedTensor>& state) {
   const torch::NoGradGuard no_grad;
-  const auto find = [&](const std::string& name) {
-    const auto found = std::find_if(state.begin(), state.end(), [&](const NamedTensor& t) { return t.name == name; });
-    GS_CHECK(found != state.end(), "no tensor " + name);
-    return found->value;
-  };
   for (const NamedTensor& parameter : network_.Parameters().All()) {
-    const torch::Tensor value = find("policy." + parameter.name);
+    const torch::Tensor& value = TensorNamed(state, "policy." + parameter.name);
     GS_CHECK(value.sizes() == parameter.value.sizes(), "shape of " + parameter.name);
     parameter.value.detach().copy_(value);
   }
-  proprio_.SetState(find("normalizer.proprio"));
-  state_.SetState(find("normalizer.state"));
-  aux_.SetState(find("normalizer.aux"));
-  image_.SetState(find("normalizer.image"));
-  if (config_.normalise_values) value_.SetState(find("normalizer.value"));
+  proprio_.SetState(TensorNamed(state, "normalizer.proprio"));
+  state_.SetState(TensorNamed(state, "normalizer.state"));
+  aux_.SetState(TensorNamed(state, "normalizer.aux"));
+  image_.SetState(TensorNamed(state, "normalizer.image"));
+  if (config_.normalise_values) value_.SetState(TensorNamed(state, "normalizer.value"));
 }
 
 }  // namespace gripstream

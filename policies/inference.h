@@ -74,6 +74,7 @@ class Policy {
   // Network inputs for samples rows[i] of observations that lie one after another; memory is the caller's to add.
   NetworkInput Gather(const Observation& samples, std::span<const int64_t> rows) const;
   torch::Tensor NormaliseAux(const torch::Tensor& target) const { return aux_.Normalise(target); }
+  torch::Tensor DenormaliseAux(const torch::Tensor& aux) const { return aux_.Denormalise(aux); }
   // Values as the critic puts them out.
   torch::Tensor NormaliseValue(const torch::Tensor& value) const;
   // What these rows add to the running statistics, as one float64 vector. Merging everybody's vectors in the same order

@@ -8,6 +8,12 @@
 
 namespace gripstream {
 
+const torch::Tensor& TensorNamed(const std::vector<NamedTensor>& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const NamedTensor& t) { return t.name == name; });
+  GS_CHECK(found != tensors.end(), "no tensor " + name);
+  return found->value;
+}
+
 torch::Tensor ParameterSet::Add(const std::string& name, const torch::Tensor& value) {
   for (const NamedTensor& other : all_) GS_CHECK(other.name != name, "two parameters named " + name);
   torch::Tensor leaf = value.detach().contiguous().clone().requires_grad_(true);

@@ -16,6 +16,9 @@ struct NamedTensor {
   torch::Tensor value;
 };
 
+// The tensor of this name (GS_CHECK).
+const torch::Tensor& TensorNamed(const std::vector<NamedTensor>& tensors, const std::string& name);
+
 class ParameterSet {
  public:
   // Registers `value` under a new name (GS_CHECK) and returns the leaf.
