@@ -12,7 +12,10 @@ namespace gripstream {
 
 void CheckOptions(const LearnerRoleOptions& options) {
   Policy policy(options.policy, ShapesFromSpecs(options.specs, options.action_size), options.seed);
-  if (options.checkpoint.empty()) return;
+  if (options.checkpoint.empty()) {
+    policy.Network().LoadTrunk(options.policy);
+    return;
+  }
   const Checkpoint checkpoint = LoadCheckpoint(options.checkpoint);
   RestorePolicy(checkpoint, options.checkpoint, policy);
   if (options.resume_envs > 0) {

@@ -124,6 +124,7 @@ bool TrainingRun::Begin(const std::function<void()>& command) {
 }
 
 void TrainingRun::StartAnew() {
+  policy_.Network().LoadTrunk(options_.policy);
   algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, false, false); });
   // Simulators that have served an earlier learner are at another level, perhaps.
   fleet_.SetCurriculumLevel(gate_.Level());

@@ -41,11 +41,13 @@ struct EncoderConfig {
 
 // From colour images to features; the same trunk for both cameras (paper facts 3.3).
 struct RgbConfig {
-  std::string trunk = "cnn", fusion = "concat";
+  std::string trunk = "cnn", weights{}, fusion = "concat";
   int tokens = 128, pool_height = 8, pool_width = 16, heads = 4, layers = 2, features = 64;
 
   void Fields(FieldVisitor& v) {
     v.Choice("trunk", trunk, {"cnn", "resnet18"}, {.doc = "cnn: the convolutions of policy.encoder"});
+    v.String("weights", weights,
+             {.doc = "resnet18: a new run begins with a trained trunk, a safetensors file by torchvision's names"});
     v.Choice(
         "fusion", fusion, {"concat", "attention"},
         {.doc = "concat: each image's features side by side; attention: tokens of each image attend to the other's"});

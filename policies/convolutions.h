@@ -46,12 +46,17 @@ class ResNet18 {
   ResNet18() = default;
   ResNet18(const LayerBuilder& build, const std::string& name, const MapShape& image);
   const MapShape& Shape() const { return shape_; }
+  // Takes over a trained network's weights from a safetensors file with torchvision's names (conv1.weight, bn1.*,
+  // layer1.0.conv1.weight, ...); statistics of batch normalisations become scales and offsets. Throws InputError naming
+  // the file and the tensor that is missing or of another shape.
+  void Load(const std::string& path);
   torch::Tensor Forward(torch::Tensor x) const;
   std::string AddTo(GraphBuilder& graph, std::string x) const;
 
  private:
   struct Convolution {
-    torch::Tensor weight, scale, offset;  // [O, I, k, k], [O], [O]
+    std::string trained_weight, trained_norm;  // names in torchvision's file
+    torch::Tensor weight, scale, offset;       // [O, I, k, k], [O], [O]
     int64_t stride = 1, padding = 0;
     torch::Tensor Forward(const torch::Tensor& x) const;
     std::string AddTo(GraphBuilder& graph, const std::string& x) const;
@@ -59,8 +64,7 @@ class ResNet18 {
   struct Block {
     Convolution first, second, shortcut;  // the last without a weight: the input itself
   };
-  Convolution Add(const LayerBuilder& build, const std::string& name, int64_t outputs, int64_t inputs, int64_t kernel,
-                  int64_t stride, double scale) const;
+  std::vector<const Convolution*> All() const;
 
   Convolution stem_;
   std::vector<Block> blocks_;

@@ -95,6 +95,10 @@ ActorCritic::ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes,
 
 // Returns the length of the features.
 int64_t ActorCritic::BuildEncoder(const LayerBuilder& build, const PolicyConfig& config, const PolicyShapes& shapes) {
+  if (!config.rgb.weights.empty() && (!uses_rgb_ || config.rgb.trunk != "resnet18")) {
+    throw InputError("configuration", "policy.rgb.weights", config.rgb.weights,
+                     "policy.name rgb with policy.rgb.trunk resnet18, or no file");
+  }
   if (uses_rgb_) {
     rgb_ = RgbEncoder(build, config, shapes);
     return rgb_.Features();

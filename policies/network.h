@@ -80,6 +80,11 @@ class ActorCritic {
   // Makes the critic put out (v - mean) / deviation of the new statistics where it put out that of the old ones.
   void RescaleValues(double old_mean, double old_deviation, double mean, double deviation);
 
+  // Begins with a trained trunk, where the configuration names a file.
+  void LoadTrunk(const PolicyConfig& config) {
+    if (!config.rgb.weights.empty()) rgb_.LoadTrunk(config.rgb.weights);
+  }
+
   ParameterSet& Parameters() { return parameters_; }
   const ParameterSet& Parameters() const { return parameters_; }
 

@@ -27,6 +27,8 @@ class RgbEncoder {
   // Throws InputError (as policy.rgb.*) when the configuration does not fit itself or the images.
   RgbEncoder(const LayerBuilder& build, const PolicyConfig& config, const PolicyShapes& shapes);
   int64_t Features() const { return features_; }
+  // A trained trunk's weights (ResNet18::Load).
+  void LoadTrunk(const std::string& path) { std::get<ResNet18>(trunk_).Load(path); }
   // What Forward takes: [R, cameras, 3, H, W] float32 from uint8 [R, cameras, H, W, 3].
   static torch::Tensor Normalised(const torch::Tensor& images);
   torch::Tensor Forward(const torch::Tensor& images) const;  // [R, Features()]

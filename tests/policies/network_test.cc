@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "policies/initialise.h"
 #include "policies/rgb_encoder.h"
+#include "policies/safetensors.h"
 
 namespace gripstream {
 namespace {
@@ -172,7 +173,89 @@ TEST(RgbEncoder, NormalisesAsImageNetDoesAndKeepsCamerasAndPixelsInPlace) {
   EXPECT_NEAR(normalised[0][0][0][0][0].item<float>(), -0.485 / 0.229, 1e-5);
 }
 
+// A file as torchvision's would be, with random numbers.
+std::vector<NamedTensor> TorchvisionResNet18() {
+  std::vector<NamedTensor> tensors;
+  const auto random = [&](const std::string& name, at::IntArrayRef shape, double mean, double std) {
+    tensors.push_back({name, NormalTensor(RandomStream(3, name).At(0, 0), shape, std) + mean});
+  };
+  const auto norm = [&](const std::string& name, int64_t channels) {
+    random(name + ".weight", {channels}, 1.0, 0.1);
+    random(name + ".bias", {channels}, 0.0, 0.1);
+    random(name + ".running_mean", {channels}, 0.0, 0.1);
+    random(name + ".running_var", {channels}, 2.0, 0.1);
+  };
+  random("conv1.weight", {64, 3, 7, 7}, 0.0, 0.05);
+  norm("bn1", 64);
+  for (int64_t stage = 0, inputs = 64; stage < 4; ++stage) {
+    const int64_t outputs = int64_t{64} << stage;
+    for (int block = 0; block < 2; ++block) {
+      const std::string name = "layer" + std::to_string(stage + 1) + "." + std::to_string(block);
+      random(name + ".conv1.weight", {outputs, inputs, 3, 3}, 0.0, 0.03);
+      norm(name + ".bn1", outputs);
+      random(name + ".conv2.weight", {outputs, outputs, 3, 3}, 0.0, 0.03);
+      norm(name + ".bn2", outputs);
+      if (inputs != outputs) {
+        random(name + ".downsample.0.weight", {outputs, inputs, 1, 1}, 0.0, 0.05);
+        norm(name + ".downsample.1", outputs);
+      }
+      inputs = outputs;
+    }
+  }
+  return tensors;
+}
+
+// The network as it is written in the paper, batch normalisations and all.
+torch::Tensor ReferenceResNet18(const std::vector<NamedTensor>& weights, torch::Tensor x) {
+  const auto w = [&](const std::string& name) { return TensorNamed(weights, name); };
+  const auto norm = [&](const torch::Tensor& y, const std::string& name) {
+    return at::batch_norm(y, w(name + ".weight"), w(name + ".bias"), w(name + ".running_mean"),
+                          w(name + ".running_var"), false, 0.1, 1e-5, false);
+  };
+  x = at::relu(norm(at::conv2d(x, w("conv1.weight"), {}, 2, 3), "bn1"));
+  x = at::max_pool2d(x, 3, 2, 1);
+  for (int stage = 1; stage <= 4; ++stage) {
+    for (int block = 0; block < 2; ++block) {
+      const std::string name = "layer" + std::to_string(stage) + "." + std::to_string(block);
+      const int64_t stride = stage > 1 && block == 0 ? 2 : 1;
+      const torch::Tensor inner =
+          at::relu(norm(at::conv2d(x, w(name + ".conv1.weight"), {}, stride, 1), name + ".bn1"));
+      const torch::Tensor y = norm(at::conv2d(inner, w(name + ".conv2.weight"), {}, 1, 1), name + ".bn2");
+      if (stride == 2) x = norm(at::conv2d(x, w(name + ".downsample.0.weight"), {}, 2), name + ".downsample.1");
+      x = at::relu(x + y);
+    }
+  }
+  return x;
+}
+
+TEST(ResNet18, ATrainedNetworkIsTakenOverAsItIs) {
+  const std::string path = testing::TempDir() + "/gripstream_resnet18.safetensors";
+  SafetensorsFile file;
+  file.tensors = TorchvisionResNet18();
+  WriteSafetensors(path, file);
+  ParameterSet parameters;
+  ResNet18 network(LayerBuilder{parameters, 1}, "trunk", {3, 64, 96});
+  network.Load(path);
+  const torch::Tensor image = NormalTensor(RandomStream(1, "image").At(0, 0), {2, 3, 64, 96}, 1.0);
+  const torch::Tensor expected = ReferenceResNet18(file.tensors, image), got = network.Forward(image);
+  EXPECT_EQ(got.sizes(),
+            (std::vector<int64_t>{2, network.Shape().channels, network.Shape().height, network.Shape().width}));
+  EXPECT_GT(expected.abs().max().item<float>(), 0.1f);
+  EXPECT_LT((got - expected).abs().max().item<float>(), 1e-4f * expected.abs().max().item<float>());
+
+  file.tensors[1].value = at::ones({32});
+  WriteSafetensors(path, file);
+  EXPECT_THAT(InputErrorOf([&] { network.Load(path); }), testing::HasSubstr("bn1.weight"));
+  file.tensors.erase(file.tensors.begin() + 1);
+  WriteSafetensors(path, file);
+  EXPECT_THAT(InputErrorOf([&] { network.Load(path); }), testing::HasSubstr("bn1.weight"));
+  EXPECT_THAT(InputErrorOf([&] { network.Load("/nowhere.safetensors"); }), testing::HasSubstr("/nowhere.safetensors"));
+}
+
 TEST(RgbEncoder, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(InputErrorOf([] { ActorCritic({.name = "rgb", .rgb = {.weights = "w"}}, StereoShapes(), 1); }),
+              testing::HasSubstr("policy.rgb.weights"));
+
   EXPECT_THAT(InputErrorOf([] { ActorCritic({.name = "rgb"}, Shapes(), 1); }),
               testing::HasSubstr("render.rgb.cameras"));
   PolicyShapes three = StereoShapes();
