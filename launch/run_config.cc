@@ -169,6 +169,18 @@ void CheckNetworks(const RunConfig& config, const std::string& name) {
   }
 }
 
+// The teacher is asked about whole rollouts, and remembers what it saw from one to the next.
+void CheckDistillation(const RunConfig& config, const std::string& name) {
+  if (!config.distill.Enabled()) return;
+  if (config.runtime.on_loss != "stop") {
+    throw InputError(name, "runtime.on_loss", config.runtime.on_loss, "stop with distill.teacher");
+  }
+  if (config.runtime.close_fraction != 1) {
+    throw InputError(name, "runtime.close_fraction", std::to_string(config.runtime.close_fraction),
+                     "1 with distill.teacher");
+  }
+}
+
 RunConfig Check(const ConfigFile& file) {
   RunConfig config;
   file.Read(config);
@@ -178,6 +190,7 @@ RunConfig Check(const ConfigFile& file) {
   CheckCloseFraction(config, file.Name());
   CheckLosses(config, file.Name());
   CheckSizes(config, file.Name());
+  CheckDistillation(config, file.Name());
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());
   CheckSchedule(config, file.Name());

@@ -125,9 +125,9 @@ bool TrainingRun::Begin(const std::function<void()>& command) {
 
 void TrainingRun::StartAnew() {
   policy_.Network().LoadTrunk(options_.policy);
-  algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, false, false); });
   // Simulators that have served an earlier learner are at another level, perhaps.
   fleet_.SetCurriculumLevel(gate_.Level());
+  algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, false, false); });
   const auto begin = [this] { fleet_.Reset({}, 0); };
   if (group_.Any(!Begin(begin), "the first observations")) return;
   algorithm_->Prime(source_->First(0));

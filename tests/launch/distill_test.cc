@@ -66,6 +66,7 @@ TEST_F(Distill, ATeacherThatDoesNotFitIsRefusedByName) {
   EXPECT_THAT(Refusal(Student({"render.width=40"})), HasSubstr("obs.depth"));
   EXPECT_THAT(Refusal(Student({"task.action.map=joint_targets"})), HasSubstr("distill.teacher"));
   EXPECT_THAT(Refusal(Student({"distill.sigma_floor=0"})), HasSubstr("distill.sigma_floor"));
+  EXPECT_THAT(Refusal(Student({"runtime.on_loss=replace"})), HasSubstr("runtime.on_loss"));
 }
 
 TEST_F(Distill, ATeacherThatSeesAnotherTaskStopsTheRunBeforeTheStudentLearns) {
