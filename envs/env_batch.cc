@@ -88,6 +88,9 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
   if (hand_frames_.size() > kMaxHandPoints)
     throw InputError("task", "task.binding.tip_sites", std::to_string(robot.tips.size()),
                      "at most " + std::to_string(kMaxHandPoints - 1));
+  if (robot.touches.size() > kMaxTouches)
+    throw InputError("task", "task.binding.touch_sensors", std::to_string(robot.touches.size()),
+                     "at most " + std::to_string(kMaxTouches));
   SetCurriculumLevel(task.curriculum.start);
 }
 

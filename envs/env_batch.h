@@ -36,7 +36,7 @@
 
 namespace gripstream {
 
-inline constexpr size_t kMaxHandPoints = 16;
+inline constexpr size_t kMaxHandPoints = 16, kMaxTouches = 64;
 
 struct ResetRequest {
   enum class Mode : uint32_t { kTrain = 0, kEval = 1 };

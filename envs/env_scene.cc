@@ -26,7 +26,7 @@ Transform PoseOfSite(const SimView& sim, int site) {
 // Everything that a scene refers to.
 struct EnvBatch::Senses {
   std::array<double, kMaxRobotJoints> q, qd, q_seen, qd_seen, command_q, command_qd, command_qdd, torque;
-  std::array<double, kMaxHandPoints> touch;
+  std::array<double, kMaxTouches> touch;
   std::array<FrameMotion, kMaxHandPoints> hand, hand_seen;
   size_t joints, touches;
   Rng noise{0, 0, 0};
@@ -70,7 +70,7 @@ void EnvBatch::Sense(int env, const SimView& sim, Senses& s) const {
     s.q_seen[j] += settings.position.bias + Uniform(s.noise, settings.position.width);
     s.qd_seen[j] += settings.velocity.bias + Uniform(s.noise, settings.velocity.width);
   }
-  s.touches = std::min(robot.touches.size(), s.touch.size());
+  s.touches = robot.touches.size();
   for (size_t i = 0; i < s.touches; ++i) s.touch[i] = sim.sensordata[robot.touches[i]];
   action_map_->Commanded(memory_[env], {std::span(s.command_q).first(s.joints), std::span(s.command_qd).first(s.joints),
                                         std::span(s.command_qdd).first(s.joints)});
