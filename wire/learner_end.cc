@@ -217,7 +217,8 @@ void LearnerEnd::Dispatch(Event event) {
 void LearnerEnd::DispatchToPeer(Peer& peer, Event event) {
   if (event.kind == Event::Kind::kClosed) {
     peer.parted = true;
-    if (peer.fault.empty()) peer.fault = "closed the connection without a word";
+    const std::string why = event.problem.empty() ? "" : " (" + event.problem + ")";
+    if (peer.fault.empty()) peer.fault = "closed the connection without a word" + why;
     return;
   }
   if (event.kind == Event::Kind::kBroken) throw FrameError(event.problem);

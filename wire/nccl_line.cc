@@ -291,7 +291,10 @@ class NcclHub : public LearnerHub {
     if (peer.pair && peer.pair->Ended() < peer.held.front().after) return std::nullopt;
     Event event = std::move(peer.held.front().event);
     peer.held.pop_front();
-    if (event.kind == Event::Kind::kClosed) peers_.erase(connection);
+    if (event.kind == Event::Kind::kClosed) {
+      if (peer.failed) event.problem = *peer.failed;  // whichever was first, both are told
+      peers_.erase(connection);
+    }
     return event;
   }
 

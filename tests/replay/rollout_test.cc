@@ -65,10 +65,13 @@ TEST(RolloutStore, BeginAfterMakesTheLastRowTheFirst) {
 }
 
 TEST(RolloutStore, HoldsWhatTheLayoutsArithmeticSays) {
-  const RolloutStore store(Specs(), 5, 7, 2);
   const size_t record = 12 * 2 + 4 + 1 + 4;                   // bytes per environment and row
   const size_t policy = 5 * 7 * (3 * 2 + 1) * 4 + 6 * 7 * 4;  // action, mean, log_std, log_prob, value
-  EXPECT_EQ(store.Bytes(), 6 * 7 * record + policy);
+  const size_t versions = 5 * 7 * 8;
+  EXPECT_EQ(RolloutStore(Specs(), 5, 7, 2).Bytes(), 6 * 7 * record + policy + versions);
+  const size_t memory = 4 * 7 * 11 * 4;  // before steps 0 and 3, after the last, and between
+  const size_t one_row = 7 * record + 7 * (3 * 2 + 1 + 1) * 4 + 7 * 8;  // one step more
+  EXPECT_EQ(RolloutStore(Specs(), 6, 7, 2, {11, 3}).Bytes(), 6 * 7 * record + policy + versions + one_row + memory);
 }
 
 TEST(RolloutStore, RefusesWhatIsNotThere) {
