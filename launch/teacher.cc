@@ -57,7 +57,8 @@ void AddJudgement(const std::string& run_dir, Teacher& teacher) {
 
 Teacher LoadTeacher(const RunConfig& config, const TaskDescription& task) {
   const auto [file, run_dir] = LocateCheckpoint(config.distill.teacher);
-  const RunConfig theirs = OpenRunFolder(run_dir, {});
+  RunConfig theirs = OpenRunFolder(run_dir, {});
+  theirs.policy.inference_chunk = config.policy.inference_chunk;  // this run's groups are of whole chunks
   const TaskDescription taught = DescribeTask(theirs);
   const std::string& name = config.distill.teacher;
   const bool sees = theirs.policy.name != "state_mlp";

@@ -174,7 +174,7 @@ TEST_F(BadCheckpoint, AnotherNumberOfEnvironmentsIsRefusedInOneLineAndLeavesTheR
     return std::string(std::istreambuf_iterator<char>(in), {});
   };
   const std::string before = read_config();
-  const Ended ended = RunGripstream({"train", "--resume", folder_ / "good", "--set", "sim.envs=8"}, 30);
+  const Ended ended = RunGripstream({"train", "--resume", folder_ / "good", "--set", "sim.envs=32"}, 30);
   EXPECT_EQ(ended.code, 2) << ended.output;
   EXPECT_THAT(ended.output, AllOf(HasSubstr(Checkpoint()), HasSubstr("16 environments")));
   EXPECT_EQ(read_config(), before);

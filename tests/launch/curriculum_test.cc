@@ -11,18 +11,12 @@ namespace {
 
 // A goal region that nothing is outside of: the level rises with every iteration that has the steps for it.
 std::vector<std::string> EasyGrasp(const std::vector<std::string>& more) {
-  std::vector<std::string> all = {"runtime.mode=lockstep",
-                                  "task.name=grasp",
-                                  "task.objects=[cube_50]",
-                                  "task.grasp.goal_tolerance_m=10",
-                                  "task.grasp.reach_size=[10, 10]",
-                                  "task.episode_s=0.2",
-                                  "task.randomise.enabled=true",
-                                  "task.curriculum.levels=5",
-                                  "task.curriculum.advance=true",
-                                  "task.curriculum.min_steps=8",
-                                  "policy.inference_chunk=4",
-                                  "eval.at_start=false",
+  std::vector<std::string> all = {"runtime.mode=lockstep",          "task.name=grasp",
+                                  "task.objects=[cube_50]",         "task.grasp.goal_tolerance_m=10",
+                                  "task.grasp.reach_size=[10, 10]", "task.episode_s=0.2",
+                                  "task.randomise.enabled=true",    "task.curriculum.levels=5",
+                                  "task.curriculum.advance=true",   "task.curriculum.min_steps=8",
+                                  "policy.inference_chunk=4",       "eval.at_start=false",
                                   "eval.blank_image=false"};
   all.insert(all.end(), more.begin(), more.end());
   return all;

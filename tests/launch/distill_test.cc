@@ -22,6 +22,7 @@ class Distill : public testing::Test {
                                     "policy.actor_rnn.kind=lstm",
                                     "policy.actor_rnn.units=6",
                                     "render.rgb.cameras=[stereo_left, stereo_right]",
+                                    "policy.inference_chunk=4",
                                     "distill.sequence=2",
                                     "train.iterations=4",
                                     "eval.blank_image=false"};

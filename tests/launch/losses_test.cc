@@ -265,8 +265,8 @@ TEST_P(OneLoss, AStoppedLearnerIsStartedAgain) {
 // and a loss in it is found in time.
 TEST(JumpingClock, ChangesNothing) {
   const ScratchFolder folder;
-  const std::vector<std::string> settings = {"train.iterations=3", "sim.processes=2", "sim.envs=8",
-                                             "runtime.on_loss=replace", "wire.deadline_s=5"};
+  const std::vector<std::string> settings = {"train.iterations=3",    "sim.processes=2",         "sim.envs=8",
+                                             "runtime.mode=lockstep", "runtime.on_loss=replace", "wire.deadline_s=5"};
   const Ended plain = RunGripstream(TinyRun(folder / "plain", settings));
   ASSERT_EQ(plain.code, 0) << plain.output;
   std::vector<std::string> arguments = TinyRun(folder / "jumping", settings);

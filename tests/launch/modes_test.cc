@@ -100,9 +100,9 @@ TEST_F(Modes, AgreeAfterOneIterationWhateverTheThreadsAndLearners) {
 }
 
 TEST_F(Modes, DataParallelIsSeveralLearnersWithASimulatorInside) {
-  const std::string learners = Digest("learners", SameRun(2, 4, {"learner.processes=2"}));
+  const std::string learners = Digest("learners", SameRun(2, 4, {"learner.processes=2", "runtime.mode=lockstep"}));
   EXPECT_EQ(Digest("parallel", SameRun(2, 4, {"runtime.mode=data_parallel"})), learners);
-  EXPECT_EQ(Digest("four", SameRun(4, 4, {"learner.processes=2"})), learners);
+  EXPECT_EQ(Digest("four", SameRun(4, 4, {"learner.processes=2", "runtime.mode=lockstep"})), learners);
   EXPECT_EQ(Digest("ahead", SameRun(2, 4, {"learner.processes=2", "runtime.mode=async"})), learners);
 }
 

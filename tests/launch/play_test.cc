@@ -44,7 +44,7 @@ TEST_F(Play, FilmsEpisodesIntoAnMp4AndLeavesTheResultsAlone) {
 TEST_F(Play, RefusesWhatIsNotThereInOneLine) {
   ExpectRefused({"--camera", "overveiw"}, {"--camera", "did you mean 'overview'"});
   ExpectRefused({"--width", "161"}, {"--width", "161", "even"});
-  ExpectRefused({"--episodes", "99"}, {"--episodes", "99", "at most 16"});
+  ExpectRefused({"--episodes", "99"}, {"--episodes", "99", "at most 8"});
   ExpectRefused({"--video", folder_ / "no/such/folder/film.mp4"}, {"--video", "folder"});
   ExpectRefused({"--video", folder_ / "film.avi"}, {"--video", ".mp4"});
 }
