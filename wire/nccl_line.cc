@@ -177,11 +177,8 @@ class NcclHub : public LearnerHub {
     for (;;) {
       std::optional<Event> event = control_->Receive(Deadline::After(0));
       for (; event; event = control_->Receive(Deadline::After(0))) Take(std::move(*event));
-      bool busy = false;
-      for (auto& [id, peer] : peers_) {
-        if (std::optional<Event> next = Next(id, peer)) return next;
-        busy = busy || Busy(peer);
-      }
+      if (std::optional<Event> next = NextInTurn()) return next;
+      const bool busy = std::any_of(peers_.begin(), peers_.end(), [](const auto& one) { return Busy(one.second); });
       if (deadline.Passed()) return std::nullopt;
       if (busy && !spin.Passed()) continue;
       event = control_->Receive(busy ? Earlier(deadline, Deadline::After(kLook_s)) : deadline);
@@ -275,6 +272,21 @@ class NcclHub : public LearnerHub {
     event.bulk = {slot, hold};
   }
 
+  // The next event of any connection. Whoever had the last one comes last: a busy simulator must not hide the others.
+  std::optional<Event> NextInTurn() {
+    auto at = peers_.upper_bound(last_);
+    for (size_t left = peers_.size(); left > 0; --left) {
+      if (at == peers_.end()) at = peers_.begin();
+      const int id = at->first;
+      Peer& peer = (at++)->second;  // what ends is erased
+      std::optional<Event> next = Next(id, peer);
+      if (!next) continue;
+      last_ = id;
+      return next;
+    }
+    return std::nullopt;
+  }
+
   // The next event of one connection, once it is due.
   std::optional<Event> Next(int connection, Peer& peer) {
     Look(peer);
@@ -326,6 +338,7 @@ class NcclHub : public LearnerHub {
   double deadline_s_;
   std::unique_ptr<LearnerHub> control_;
   std::map<int, Peer> peers_;
+  int last_ = 0;  // had the last event
 };
 
 }  // namespace
