@@ -15,7 +15,6 @@
 namespace gripstream {
 namespace {
 
-constexpr int64_t kBucketNumbers = 256 << 10;
 constexpr double kNormEpsilon = 1e-12;  // under the root, so that an error of 0 has a gradient
 
 // Norm over components: [R, C] -> [R].
@@ -64,10 +63,7 @@ void Distiller::TakeIntoNormalizers(const RolloutStore& store, int64_t rows) {
   NormalizerRows seen{.proprio = part(kProprioTensor), .state = part(kStateTensor)};
   if (network.UsesDepth()) seen.depth = part(kDepthTensor);
   if (network.HasAux()) seen.aux = part(kAuxTensor);
-  const torch::Tensor own = student_.NormalizerMoments(seen);
-  for (const torch::Tensor& moments : group_.Gather(own, "statistics of observations")) {
-    student_.MergeNormalizers(moments);
-  }
+  MergeEverybodys(group_, seen, student_);
 }
 
 void Distiller::Prime(const RolloutStore& store) {

@@ -40,6 +40,9 @@ class Algorithm {
   virtual torch::Tensor Memory() const { return {}; }
 };
 
+// Takes what all learners of the group have seen into the policy's running statistics.
+void MergeEverybodys(const LearnerGroup& group, const NormalizerRows& own, Policy& policy);
+
 // Makes the algorithm that trains `policy` in `envs` environments of this learner.
 using MakeAlgorithm = std::function<std::unique_ptr<Algorithm>(Policy& policy, int envs, const LearnerGroup& group)>;
 

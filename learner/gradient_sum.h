@@ -17,6 +17,9 @@
 
 namespace gripstream {
 
+// Numbers in a bucket, 1 MiB: large enough for the link, small enough to overlap.
+inline constexpr int64_t kBucketNumbers = 256 << 10;
+
 class GradientSum {
  public:
   // `flat` is the memory of all gradients in declared order (ParameterSet::Flatten). Buckets hold at least

@@ -20,7 +20,6 @@
 namespace gripstream {
 namespace {
 
-constexpr int64_t kBucketNumbers = 256 << 10;  // 1 MiB of gradients: large enough for the link, small enough to overlap
 constexpr double kActionLimit = 1.1;  // means may lean a little beyond the clamp before BoundsLoss holds them back
 
 torch::Tensor Flat(const torch::Tensor& x) {
@@ -110,13 +109,6 @@ std::vector<int64_t> Ppo::RowsOf(std::span<const int64_t> sequences, int64_t env
   return rows;
 }
 
-void Ppo::TakeIntoNormalizers(const NormalizerRows& rows) {
-  const torch::Tensor own = policy_.NormalizerMoments(rows);
-  for (const torch::Tensor& moments : group_.Gather(own, "statistics of observations")) {
-    policy_.MergeNormalizers(moments);
-  }
-}
-
 // What a lost simulator has not sent is no observation, and what is carried is taken in the next rollout.
 void Ppo::TakeRollout(const RolloutStore& store, const Samples& samples) {
   const torch::Tensor there = Flat(store.AfterAction("done")).lt(static_cast<int>(DoneKind::kLost));
@@ -133,14 +125,14 @@ void Ppo::TakeRollout(const RolloutStore& store, const Samples& samples) {
                       .state = pick(samples.observation.state),
                       .value = pick(samples.target)};
   if (policy_.Network().HasAux()) seen.aux = pick(Flat(store.Record(kAuxTensor).narrow(0, 0, store.Horizon())));
-  TakeIntoNormalizers(seen);
+  MergeEverybodys(group_, seen, policy_);
 }
 
 void Ppo::Prime(const RolloutStore& store) {
   NormalizerRows rows{.proprio = store.Step(kProprioTensor, 0), .state = store.Step(kStateTensor, 0)};
   if (policy_.Network().UsesDepth()) rows.depth = store.Step(kDepthTensor, 0);
   if (policy_.Network().HasAux()) rows.aux = store.Step(kAuxTensor, 0);
-  TakeIntoNormalizers(rows);
+  MergeEverybodys(group_, rows, policy_);
 }
 
 // Makes the current policy the one whose means, likelihoods, values and memories the store holds. Returns by how much

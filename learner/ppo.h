@@ -77,7 +77,6 @@ class Ppo final : public Algorithm {
   torch::Tensor OwnPart(const torch::Tensor& all) const;
   std::vector<int64_t> OwnSequences(std::span<const int64_t> all) const;
   std::vector<int64_t> RowsOf(std::span<const int64_t> sequences, int64_t envs) const;
-  void TakeIntoNormalizers(const NormalizerRows& rows);
   void TakeRollout(const RolloutStore& store, const Samples& samples);
   void Summarise(const Samples& samples, PpoMetrics& metrics) const;
   void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
