@@ -51,6 +51,7 @@ class Distiller final : public Algorithm {
   std::vector<NamedTensor> State() const override;
   void SetState(const std::vector<NamedTensor>& state) override;
   torch::Tensor Memory() const override;
+  size_t Bytes() const override { return adam_.Bytes(); }
 
  private:
   struct Labels;

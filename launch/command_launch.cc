@@ -78,7 +78,7 @@ int DryRun(const LaunchArguments& arguments) {
 }
 
 int LaunchOnSlurm(const LaunchArguments& arguments) {
-  PreparedRun run = PrepareRun(arguments.train);
+  PreparedRun run = PrepareRun(arguments.train, RunsOn::kAnyMachine);
   const std::string folder = fs::absolute(run.config.run.dir).lexically_normal().string();
   const RolePlan plan = PlanRoles(run.config, folder, run.learner_arguments, run.overrides, {});
   const std::string script = folder + "/launch.sbatch";

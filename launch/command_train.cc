@@ -14,7 +14,7 @@ int TrainCommand(const TrainArguments& arguments) {
   if (!arguments.trace.empty() && !fs::is_directory(fs::absolute(arguments.trace).parent_path())) {
     throw InputError("command line", "--trace", arguments.trace, "a file in a folder that is there");
   }
-  const PreparedRun run = PrepareRun(arguments);
+  const PreparedRun run = PrepareRun(arguments, RunsOn::kThisMachine);
   const int code = RunRoles(run.config, run.learner_arguments, run.overrides, arguments.trace);
   // Input that only a role could judge (an address in use): nothing half-made stays behind.
   if (code == kExitBadInput && run.fresh) RemoveUnusedRunFolder(run.config.run.dir);

@@ -43,6 +43,15 @@ int PlayCommand(const PlayArguments& arguments);
 
 int DescribeCommand(const std::string& config, const std::vector<std::string>& overrides);
 
+struct PlanArguments {
+  std::string config;  // YAML file or run folder; empty with measured
+  std::vector<std::string> overrides;
+  int processes = 0, gpus = 0;     // 0: as many as the configuration has
+  std::string memory, gpu_memory;  // of each; empty: a fair share of what there is
+  std::string measured;            // file of environment counts (MeasuredCounts) to plan by
+};
+int PlanCommand(const PlanArguments& arguments);
+
 struct SynergiesArguments {
   std::string config;
   std::vector<std::string> overrides;

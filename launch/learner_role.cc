@@ -4,14 +4,18 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "envs/randomise.h"
 #include "launch/addresses.h"
+#include "launch/memory_check.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 #include "launch/teacher.h"
 #include "launch/version.h"
+#include "learner/footprint.h"
+#include "sim_server/footprint.h"
 
 namespace gripstream {
 namespace {
@@ -111,6 +115,9 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   app.add_option("--evaluate", arguments.evaluate, "checkpoint file to evaluate instead of training")->excludes(resume);
   app.add_option("--trace", arguments.trace, "file for this process's part of a trace");
   app.add_option("--rank", arguments.rank, "which of learner.processes this is, from 0");
+  app.add_option("--footprint", arguments.footprint, "only measure the memory of a learner, into this file");
+  app.add_flag("--float-images", arguments.float_images,
+               "hold images as float32, to measure what that costs (gripstream bench capacity)");
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
   FilmOptions& film = arguments.film;
   app.add_option("--film", film.path, "with --evaluate: only a film of the first episodes, an MP4 file");
@@ -138,7 +145,33 @@ int DoWork(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions
   return EvaluateCheckpoint(wire, group, options, arguments.json_path);
 }
 
+// What this process will take; refuses what does not fit before any of it is there.
+void PlanMemory(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments,
+                LearnerRoleOptions& options) {
+  if (config.learner.spill) {
+    throw InputError(arguments.path, "learner.spill", "true", "false: learners run on CPUs, beside host memory");
+  }
+  if (config.distill.Enabled()) return;  // budgets are of PPO's updates
+  if (arguments.float_images) options.images = ImageStorage::kFloat32;
+  const bool single = config.wire.transport == "inproc";
+  const int learners = config.learner.processes, envs = config.EnvsPerLearner();
+  Footprints footprints{.learner = MeasureLearner(config.ppo, config.policy, task.record, options.action_size),
+                        .simulator = single ? MeasureSimulator(SimulatorOptionsOf(config, 0)) : SimulatorFootprint{}};
+  footprints.simulator.state = static_cast<double>(task.state_bytes);
+  const RoleBudgets budgets = BudgetsOf(config, task, footprints, {.images = options.images});
+  const MemoryBudget whole = single ? budgets.single(envs, learners) : budgets.learner(envs, learners);
+  RequireRoleFits(config, {single ? "process" : "learner", 1, envs, whole});
+  options.memory = budgets.learner(envs, learners);
+}
+
 }  // namespace
+
+int WriteLearnerFootprint(const RunConfig& config, const std::string& path) {
+  const TaskDescription task = DescribeTask(config);
+  WriteFileAtomically(
+      path, ToJson(MeasureLearner(config.ppo, config.policy, task.record, static_cast<int>(task.action.Elements()))));
+  return kExitOk;
+}
 
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
                    const std::function<void()>& start_simulators) {
@@ -157,8 +190,9 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   }
   LogToFile(config.run.dir + "/logs/learner" + (leads ? "" : "_" + std::to_string(rank)) + ".log");
   const TaskDescription task = DescribeTask(config);
-  const LearnerRoleOptions options = OptionsOf(config, task, arguments);
+  LearnerRoleOptions options = OptionsOf(config, task, arguments);
   CheckOptions(options);
+  PlanMemory(config, task, arguments, options);
   const std::unique_ptr<LearnerEnd> wire =
       ListenForSimulators(ListeningWire(config, rank), {.run_id = RunId(config),
                                                         .specs = RecordOf(config, task),

@@ -113,9 +113,26 @@ void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return DescribeCommand(arguments.config, arguments.overrides); }; });
 }
 
+void AddPlan(CLI::App& app, PlanArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("plan", "How many environments fit, on which division into roles, and why");
+  command->add_option("config", arguments.config, "run configuration (YAML), or a run folder");
+  command->add_option("--processes", arguments.processes, "processes to divide; as many as configured by default")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--memory", arguments.memory, "of each process, such as 4GB; a fair share by default");
+  command->add_option("--gpus", arguments.gpus, "GPUs to divide")->check(CLI::Range(1, 4096));
+  command->add_option("--gpu-memory", arguments.gpu_memory, "of each GPU, such as 80GB");
+  command->add_option(
+      "--measured", arguments.measured,
+      "file of environment counts that fill a device (configs/measured/paper_160x120.yaml), instead of CONFIG");
+  AddOverrides(*command, arguments.overrides);
+  command->callback([&] { action = [&] { return PlanCommand(arguments); }; });
+}
+
 void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure against peers and limits, side by side in one run");
-  command->add_option("what", arguments.what, "env, physics, render, wire, control, pipeline, gradients, tune or all")
+  command
+      ->add_option("what", arguments.what,
+                   "env, physics, render, wire, control, pipeline, gradients, tune, capacity or all")
       ->required();
   command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
   command->add_option("--json", arguments.json_path, "also write the rows to this file");
@@ -227,6 +244,7 @@ int Main(int argc, char** argv) {
   PlayArguments play;
   BenchArguments bench;
   TuneArguments tune;
+  PlanArguments plan;
   SynergiesArguments synergies;
   RenderModelOptions render;
   KeygenArguments keygen;
@@ -242,6 +260,7 @@ int Main(int argc, char** argv) {
   AddRender(app, render, action);
   AddBench(app, bench, action);
   AddTune(app, tune, action);
+  AddPlan(app, plan, action);
   AddDoctor(app, doctor, action);
   AddKeygen(app, keygen, action);
   AddSynergies(app, synergies, action);

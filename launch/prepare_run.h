@@ -18,7 +18,9 @@ struct PreparedRun {
   bool fresh = true;  // the folder was made for it
 };
 
+// Where its roles will be: all on this machine, whose memory must then hold them, or perhaps elsewhere.
+enum class RunsOn { kThisMachine, kAnyMachine };
 // A new run from arguments.config, or a run to go on with from arguments.resume. Says on stdout which.
-PreparedRun PrepareRun(const TrainArguments& arguments);
+PreparedRun PrepareRun(const TrainArguments& arguments, RunsOn where);
 
 }  // namespace gripstream

@@ -9,14 +9,39 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/process_memory.h"
 #include "core/rng.h"
 #include "envs/catalogue.h"
 #include "envs/env_batch.h"
 #include "launch/addresses.h"
+#include "launch/memory_check.h"
 #include "launch/run_folder.h"
+#include "launch/supervisor.h"
 #include "policies/acted.h"
+#include "sim_server/footprint.h"
 
 namespace gripstream {
+namespace {
+
+// What this simulator will take. Refuses what does not fit, unless a learner in the same process has judged both.
+MemoryBudget PlanOwnMemory(const RunConfig& config, const SimulatorOptions& options) {
+  Footprints footprints{.learner = {}, .simulator = MeasureSimulator(options)};
+  const RoleBudgets budgets = BudgetsOf(config, DescribeTask(config), footprints);
+  if (config.wire.transport != "inproc") RequireRoleFits(config, {"simulator", 1, config.sim.envs, budgets.simulator});
+  return budgets.simulator;
+}
+
+void LogMemory(const MemoryBudget& plan, const Simulator& simulator, int slots, const char* when) {
+  std::vector<MemoryUse> real = simulator.Memory();
+  real.push_back(
+      {kRecordsPart, static_cast<double>(slots) *
+                         static_cast<double>(Layout(simulator.RecordSpecs(), simulator.GroupEnvs()).Bytes())});
+  LogInfo("memory ", when, ", planned and real, of ", simulator.Envs(), " environments:\n",
+          MemoryTable(plan, simulator.Envs(), real), "  ", DescribeOwnMemory());
+}
+
+}  // namespace
+
 std::vector<TensorSpec> RecordOf(const RunConfig& config, const TaskDescription& task) {
   std::vector<TensorSpec> record = task.record;
   if (!config.SimulatorsAct()) return record;
@@ -41,9 +66,10 @@ TaskDescription DescribeTask(const RunConfig& config) {
   options.sim.render_threads = options.physics.threads = 1;
   options.sim.reserve_bytes_per_env = 0;
   const Simulator simulator(options);
-  return {
-      simulator.RecordSpecs(),           simulator.ActionSpec(),          simulator.RewardTerms(), simulator.Metrics(),
-      simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(), simulator.ObjectNames()};
+  return {simulator.RecordSpecs(),           simulator.ActionSpec(),
+          simulator.RewardTerms(),           simulator.Metrics(),
+          simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(),
+          simulator.ObjectNames(),           simulator.Envs(0).StateBytes()};
 }
 
 std::string RunId(const RunConfig& config) {
@@ -85,7 +111,12 @@ std::unique_ptr<SimulatorEnd> Rejoin(const WireConfig& wire, const Join& join, c
 
 void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor) {
   const int rank = place.index < 0 ? place.learner : place.index / config.SimulatorsPerLearner();
-  Simulator simulator(SimulatorOptionsOf(config, std::max(place.index, rank * config.SimulatorsPerLearner())));
+  const SimulatorOptions options =
+      SimulatorOptionsOf(config, std::max(place.index, rank * config.SimulatorsPerLearner()));
+  const MemoryBudget plan = PlanOwnMemory(config, options);
+  Simulator simulator(options);
+  const auto log_memory = [&](const char* when) { LogMemory(plan, simulator, config.wire.slots, when); };
+  log_memory("at the start");
   if (config.SimulatorsAct()) simulator.SetActor(make_actor(config, simulator));
   const Layout layout(simulator.RecordSpecs(), simulator.GroupEnvs());
   const Deadline deadline = Deadline::After(place.spare ? config.wire.patience_s : config.wire.join_s);
@@ -96,6 +127,7 @@ void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const 
   for (;;) {
     try {
       simulator.Serve(*end, config.wire.patience_s);
+      log_memory("at the end");
       return;
     } catch (const LearnerLost& lost) {
       if (rejoin_s <= 0) throw;

@@ -22,6 +22,7 @@ struct TaskDescription {
   std::vector<std::string> reward_terms, metrics;
   std::vector<ObservationField> proprio, state;
   std::vector<std::string> object_names;  // by catalogue id
+  size_t state_bytes = 0;                 // of one environment in a checkpoint
 };
 
 // Builds one environment and its camera; throws InputError for whatever the configuration names wrongly.

@@ -213,6 +213,7 @@ RunConfig ReadRunConfigText(const std::string& text, const std::string& name,
 uint64_t AgreementHash(const RunConfig& config) {
   RunConfig agreed = config;
   agreed.run.dir.clear();
+  agreed.run.over_commit = false;
   agreed.wire = {};
   agreed.launch = {};
   agreed.train = {};

@@ -22,6 +22,7 @@ struct RunSection {
   std::string dir;
   uint64_t seed = 1;
   bool deterministic = false;
+  bool over_commit = false;
 
   void Fields(FieldVisitor& v) {
     v.String("dir", dir, {.doc = "folder of the run; empty: runs/<config name>-<time>"});
@@ -29,6 +30,8 @@ struct RunSection {
     v.Bool("deterministic", deterministic,
            {.doc = "same seed, same bits. On CPUs runs always are, but for runtime.mode async, which then acts by the "
                    "oldest version that runtime.max_staleness allows instead of the newest there is"});
+    v.Bool("over_commit", over_commit,
+           {.doc = "start even where memory will not do (gripstream plan), with a warning"});
   }
 };
 
@@ -77,6 +80,7 @@ struct LearnerConfig {
   int processes = 1;
   std::string gradient_delay = "none";
   std::string trusted_network;
+  bool spill = false;
 
   void Fields(FieldVisitor& v) {
     v.Int("processes", processes,
@@ -89,6 +93,9 @@ struct LearnerConfig {
     v.String("trusted_network", trusted_network,
              {.doc = "network that learners on several machines use among themselves, for example 10.0.0.0/24; nothing "
                      "there is encrypted, so it must be closed to others; empty: all learners are on one machine"});
+    v.Bool("spill", spill,
+           {.doc = "hold the experience buffer in pinned host memory instead of the learner's GPU; plans take it, runs "
+                   "refuse it while learners run on CPUs"});
   }
 };
 

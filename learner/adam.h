@@ -38,6 +38,8 @@ class Adam {
   const torch::Tensor& FirstMoment() const { return first_; }
   const torch::Tensor& SecondMoment() const { return second_; }
   int64_t Steps() const { return steps_; }
+  // Of gradients and moments.
+  size_t Bytes() const { return flat_.gradients.nbytes() + first_.nbytes() + second_.nbytes(); }
   void SetState(const torch::Tensor& first, const torch::Tensor& second, int64_t steps);
   // All of it by name. SetState takes what State returned (GS_CHECK on names and shapes).
   std::vector<NamedTensor> State() const;

@@ -38,6 +38,8 @@ class Algorithm {
   virtual void SetState(const std::vector<NamedTensor>& state) = 0;
   // What it remembers of each environment besides the policy, [N, K]; undefined: nothing.
   virtual torch::Tensor Memory() const { return {}; }
+  // Of gradients and the optimiser's moments.
+  virtual size_t Bytes() const = 0;
 };
 
 // Takes what all learners of the group have seen into the policy's running statistics.

@@ -1,7 +1,6 @@
 #include "learner/collector.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/clock.h"
 #include "core/error.h"
@@ -117,8 +116,8 @@ void Fleet::CopyRecord(int peer, int group, const Received& received, RolloutSto
   const EnvRange range = PeerRange(static_cast<size_t>(peer), group);
   const Layout& layout = wire_.RecordLayout(peer);
   for (size_t index = 0; index < store.Specs().size(); ++index) {
-    const std::span<std::byte> target = store.Slice(index, t, range.begin, range.count);
-    std::memcpy(target.data(), received.record.data() + layout.Offset(static_cast<int>(index)), target.size());
+    const int at = static_cast<int>(index);
+    store.Put(index, t, range.begin, range.count, received.record.subspan(layout.Offset(at), layout.TensorBytes(at)));
   }
 }
 

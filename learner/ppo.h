@@ -66,6 +66,7 @@ class Ppo final : public Algorithm {
   // Optimiser and learning rate.
   std::vector<NamedTensor> State() const override;
   void SetState(const std::vector<NamedTensor>& state) override;
+  size_t Bytes() const override { return adam_.Bytes(); }
 
  private:
   struct Samples;  // one iteration's samples, [T N, ...]

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory_budget.h"
 #include "core/tensor_spec.h"
 #include "learner/algorithm.h"
 #include "learner/collector.h"
@@ -23,6 +24,7 @@
 #include "learner/group.h"
 #include "learner/train_config.h"
 #include "policies/config.h"
+#include "replay/rollout_size.h"
 #include "wire/transport.h"
 
 namespace gripstream {
@@ -55,8 +57,10 @@ struct LearnerRoleOptions {
   std::function<std::vector<std::pair<std::string, double>>(int level)> describe_level;
   std::vector<std::string> object_names;  // by catalogue id, for the per-object table
   std::string config_text;                // resolved; goes into every checkpoint
-  std::string checkpoint;                 // to resume or evaluate; empty: a new run
-  int resume_envs = 0;                    // environments over all simulators when a run is resumed, else 0
+  MemoryBudget memory;                    // as planned, to log beside what is real
+  ImageStorage images = ImageStorage::kAsRecorded;
+  std::string checkpoint;  // to resume or evaluate; empty: a new run
+  int resume_envs = 0;     // environments over all simulators when a run is resumed, else 0
 };
 
 // Throws InputError, before anything is started, when the networks do not fit the task, or options.checkpoint does not

@@ -7,8 +7,10 @@
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/process_memory.h"
 #include "core/trace.h"
 #include "learner/run_checkpoint.h"
+#include "replay/tensor_memory.h"
 
 namespace gripstream {
 namespace {
@@ -49,6 +51,7 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
       evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
+  ReleaseFreeHeap();  // of networks as they were before the optimiser took them over
   MakeSource();
 }
 
@@ -57,7 +60,8 @@ void TrainingRun::MakeSource() {
   std::vector<RolloutStore> stores;
   for (int i = 0; i <= turns.max_staleness; ++i) {
     stores.emplace_back(options_.specs, algorithm_->Horizon(), fleet_.Envs(), options_.action_size,
-                        MemoryShape{policy_.MemorySize(), algorithm_->Sequence()});
+                        MemoryShape{policy_.MemorySize(), algorithm_->Sequence()}, options_.images);
+    buffer_.bytes += static_cast<double>(stores.back().Bytes());
   }
   LogInfo("rollout stores: ", stores.size(), " of ", stores.front().Bytes(), " bytes for ", algorithm_->Horizon(),
           " steps of ", fleet_.Envs(), " environments");
@@ -68,6 +72,16 @@ void TrainingRun::MakeSource() {
   } else {
     source_ = std::make_unique<SynchronousSource>(fleet_, policy_, std::move(stores.front()));
   }
+}
+
+void TrainingRun::LogMemory(const char* when) const {
+  const std::vector<MemoryUse> real = {{"network", static_cast<double>(policy_.Bytes())},
+                                       {"optimiser", static_cast<double>(algorithm_->Bytes())},
+                                       buffer_,
+                                       update_peak_,
+                                       evaluation_peak_};
+  LogInfo("memory ", when, ", planned and real, of ", fleet_.Envs(), " environments:\n",
+          MemoryTable(options_.memory, fleet_.Envs(), real), "  ", DescribeOwnMemory());
 }
 
 double TrainingRun::WallSeconds() const {
@@ -83,10 +97,12 @@ int TrainingRun::Run() {
     StartAnew();
   }
   if (group_.Leads()) metrics_.emplace(options_.run_dir, resumed ? iteration_ : -1);
+  LogMemory("at the start");
   TrainUntilDone();
   progress_.Finish();
   if (saved_iteration_ != iteration_) SaveCheckpoint();
   FinishResults();
+  LogMemory("at the end");
   if (group_.Leads()) WriteOutcome();
   if (saved_iteration_ != iteration_) throw RunError(options_.run_dir + ": the last checkpoint could not be written");
   return interrupted_ ? kExitFailed : kExitOk;
@@ -100,7 +116,9 @@ void TrainingRun::FinishResults() {
   const FleetLosses losses = AllLosses();
   results_.lost_simulators = losses.simulators;
   results_.replacements = losses.replacements;
+  const TensorPeak peak;
   if (!interrupted_) EvaluateForResults(fleet_, group_, evaluation_, policy_, results_);
+  evaluation_peak_.bytes = static_cast<double>(peak.Bytes());
   interrupted_ = group_.Any(Interrupted(), "the end of the run");
   results_.status = interrupted_ ? "interrupted" : "completed";
   results_.stop_reason = StopReason();
@@ -191,7 +209,9 @@ bool TrainingRun::Iterate() {
   results_.faults += episodes_.Faults();
   results_.lost_samples += episodes_.Lost();
   const auto learning = std::chrono::steady_clock::now();
+  const TensorPeak peak;
   const Metrics update = algorithm_->Learn(*rollout->store, iteration_);
+  update_peak_.bytes = std::max(update_peak_.bytes, static_cast<double>(peak.Bytes()));
   times.update_s = SecondsSince(learning);
   memory_ = MemoryAfter(*rollout->store, *algorithm_);
   source_->Learned();

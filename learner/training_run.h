@@ -15,6 +15,7 @@
 #include "learner/collector.h"
 #include "learner/episode_statistics.h"
 #include "learner/final_evaluation.h"
+#include "learner/learner_budget.h"
 #include "learner/ppo.h"
 #include "learner/report.h"
 #include "learner/role.h"
@@ -32,6 +33,8 @@ class TrainingRun {
 
  private:
   void MakeSource();
+  // Logs what was planned beside what is held now, and was at most for a time.
+  void LogMemory(const char* when) const;
   void StartAnew();
   // Makes every environment what `command` commands, and its record row 0 of the first rollout: again when a simulator
   // is lost meanwhile. False when interrupted.
@@ -77,7 +80,8 @@ class TrainingRun {
   CheckpointFolder checkpoints_;
   EvaluationPlan evaluation_;
   RunResults results_;
-  torch::Tensor memory_;         // policy's and algorithm's after the last rollout [N, M]; undefined: none
+  torch::Tensor memory_;  // policy's and algorithm's after the last rollout [N, M]; undefined: none
+  MemoryUse buffer_{kBufferPart}, update_peak_{kActivationsPart}, evaluation_peak_{"evaluation"};
   int64_t iteration_ = 0;        // completed
   int64_t first_iteration_ = 0;  // of this process
   int64_t saved_iteration_ = -1;

@@ -38,14 +38,19 @@ ImageNormalizer::ImageNormalizer(const ImageConfig& config, const PolicyShapes& 
 }
 
 torch::Tensor ImageNormalizer::Moments(const torch::Tensor& depth) const {
-  GS_CHECK(depth.scalar_type() == torch::kUInt16 && depth.is_contiguous() && depth.size(-1) == width_ &&
-               depth.size(-2) == height_,
-           "images must be contiguous uint16 of the policy's size");
+  GS_CHECK(depth.is_contiguous() && depth.size(-1) == width_ && depth.size(-2) == height_,
+           "images must be contiguous and of the policy's size");
+  if (depth.scalar_type() == torch::kFloat32) return MomentsOf(depth.const_data_ptr<float>(), depth.numel());
+  GS_CHECK(depth.scalar_type() == torch::kUInt16, "images must be uint16, or float32 of the same units");
+  return MomentsOf(static_cast<const uint16_t*>(depth.data_ptr()), depth.numel());
+}
+
+template <class Pixel>
+torch::Tensor ImageNormalizer::MomentsOf(const Pixel* data, int64_t numbers) const {
   const size_t pixels = mean_.size();
-  const size_t images = static_cast<size_t>(depth.numel()) / pixels;
+  const size_t images = pixels == 0 ? 0 : static_cast<size_t>(numbers) / pixels;
   torch::Tensor moments = at::zeros({static_cast<int64_t>(1 + 2 * pixels)}, torch::kFloat64);
   if (!per_pixel_ || images == 0) return moments;
-  const auto* data = static_cast<const uint16_t*>(depth.data_ptr());
   double* count = moments.data_ptr<double>();
   double *mean = count + 1, *squares = mean + pixels;
   *count = static_cast<double>(images);
@@ -53,9 +58,10 @@ torch::Tensor ImageNormalizer::Moments(const torch::Tensor& depth) const {
     const size_t width = static_cast<size_t>(end - begin);
     std::vector<uint64_t> sum(width, 0), sum_of_squares(width, 0);
     for (size_t i = 0; i < images; ++i) {
-      const uint16_t* image = data + i * pixels + begin;
+      const Pixel* image = data + i * pixels + begin;
       for (size_t p = 0; p < width; ++p) {
-        const uint64_t x = image[p] == 0 ? far_ : std::clamp(image[p], near_, far_);
+        const auto raw = static_cast<uint16_t>(image[p]);
+        const uint64_t x = raw == 0 ? far_ : std::clamp(raw, near_, far_);
         sum[p] += x;
         sum_of_squares[p] += x * x;
       }
@@ -97,19 +103,21 @@ void ImageNormalizer::Freeze() {
   }
 }
 
-void ImageNormalizer::Convert(const uint16_t* image, float* out) const {
+template <class Pixel>
+void ImageNormalizer::Convert(const Pixel* image, float* out) const {
   const float limit = static_cast<float>(clip_);
   const float* offset = offset_.data();
   const float* scale = scale_.data();
   const int nearest = near_, farthest = far_;
   for (size_t p = 0; p < mean_.size(); ++p) {
-    const int raw = image[p];
+    const int raw = static_cast<int>(image[p]);
     const int depth = raw == 0 ? farthest : std::min(std::max(raw, nearest), farthest);
     out[p] = std::min(std::max((static_cast<float>(depth) - offset[p]) * scale[p], -limit), limit);
   }
 }
 
-torch::Tensor ImageNormalizer::Gather(const uint16_t* depth, std::span<const int64_t> rows) const {
+template <class Pixel>
+torch::Tensor ImageNormalizer::Gather(const Pixel* depth, std::span<const int64_t> rows) const {
   const int64_t count = static_cast<int64_t>(rows.size()), pixels = height_ * width_;
   torch::Tensor images = at::empty({count, 1, height_, width_}, torch::kFloat32);
   float* out = images.data_ptr<float>();
@@ -119,7 +127,8 @@ torch::Tensor ImageNormalizer::Gather(const uint16_t* depth, std::span<const int
   return images;
 }
 
-torch::Tensor ImageNormalizer::Range(const uint16_t* depth, int64_t begin, int64_t count) const {
+template <class Pixel>
+torch::Tensor ImageNormalizer::Range(const Pixel* depth, int64_t begin, int64_t count) const {
   const int64_t pixels = height_ * width_;
   torch::Tensor images = at::empty({count, 1, height_, width_}, torch::kFloat32);
   float* out = images.data_ptr<float>();
@@ -128,6 +137,11 @@ torch::Tensor ImageNormalizer::Range(const uint16_t* depth, int64_t begin, int64
   });
   return images;
 }
+
+template torch::Tensor ImageNormalizer::Gather(const uint16_t*, std::span<const int64_t>) const;
+template torch::Tensor ImageNormalizer::Gather(const float*, std::span<const int64_t>) const;
+template torch::Tensor ImageNormalizer::Range(const uint16_t*, int64_t, int64_t) const;
+template torch::Tensor ImageNormalizer::Range(const float*, int64_t, int64_t) const;
 
 torch::Tensor ImageNormalizer::Blank(int64_t count) const {
   const std::vector<uint16_t> nothing(mean_.size(), 0);

@@ -25,10 +25,13 @@ void WriteMemory(const torch::Tensor& to, const torch::Tensor& actor, const torc
   if (critic.defined()) rows.narrow(1, actors, critic.size(1)).copy_(critic);
 }
 
-const uint16_t* DepthData(const torch::Tensor& depth) {
-  GS_CHECK(depth.defined() && depth.is_contiguous() && depth.scalar_type() == torch::kUInt16,
-           "depth must be contiguous uint16");
-  return static_cast<const uint16_t*>(depth.data_ptr());
+// Calls `use` with the pixels, of either type that depth is stored in.
+template <class Use>
+torch::Tensor WithPixels(const torch::Tensor& depth, Use&& use) {
+  GS_CHECK(depth.defined() && depth.is_contiguous(), "depth must be contiguous");
+  if (depth.scalar_type() == torch::kFloat32) return use(depth.const_data_ptr<float>());
+  GS_CHECK(depth.scalar_type() == torch::kUInt16, "depth must be uint16, or float32 of the same units");
+  return use(static_cast<const uint16_t*>(depth.data_ptr()));
 }
 
 // 1 where memory goes on, 0 where an episode ended: [n] -> [n, 1].
@@ -83,7 +86,9 @@ void Policy::ActChunk(const Observation& observation, const ActRequest& request,
   input.proprio = proprio_.Normalise(part(observation.proprio));
   if (observation.state.defined()) input.state = state_.Normalise(part(observation.state));
   if (network_.UsesDepth()) {
-    input.image = request.blank_image ? image_.Blank(count) : image_.Range(DepthData(observation.depth), begin, count);
+    input.image = request.blank_image ? image_.Blank(count) : WithPixels(observation.depth, [&](const auto* pixels) {
+      return image_.Range(pixels, begin, count);
+    });
   } else if (network_.UsesRgb()) {
     input.image = Colours(part(observation.rgb), request.blank_image);
   }
@@ -157,7 +162,9 @@ NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t>
   NetworkInput input;
   input.proprio = proprio_.Normalise(samples.proprio.index_select(0, index));
   input.state = state_.Normalise(samples.state.index_select(0, index));
-  if (network_.UsesDepth()) input.image = image_.Gather(DepthData(samples.depth), rows);
+  if (network_.UsesDepth()) {
+    input.image = WithPixels(samples.depth, [&](const auto* pixels) { return image_.Gather(pixels, rows); });
+  }
   if (network_.UsesRgb()) input.image = Colours(samples.rgb.index_select(0, index), false);
   if (MemorySize() > 0) input.keep = KeepOf(samples.done.index_select(0, index));
   return input;
@@ -188,6 +195,12 @@ void Policy::MergeNormalizers(const torch::Tensor& moments) {
   const Normalizer before = value_;
   value_.Merge(next(value_.State().numel()));
   network_.RescaleValues(before.Mean()[0], before.Deviation()[0], value_.Mean()[0], value_.Deviation()[0]);
+}
+
+size_t Policy::Bytes() const {
+  size_t bytes = proprio_.Bytes() + state_.Bytes() + aux_.Bytes() + value_.Bytes() + image_.Bytes();
+  for (const NamedTensor& parameter : network_.Parameters().All()) bytes += parameter.value.nbytes();
+  return bytes;
 }
 
 Policy Policy::Clone() const {

@@ -24,7 +24,7 @@ namespace gripstream {
 // n environments as a record holds them; contiguous views.
 struct Observation {
   torch::Tensor proprio{};  // [n, P] float32
-  torch::Tensor depth{};    // [n, H, W] uint16; undefined for a policy that uses none
+  torch::Tensor depth{};    // [n, H, W] uint16, or float32 of the same units; undefined for a policy that uses none
   torch::Tensor state{};    // [n, S] float32; may be undefined where neither values nor a state policy are wanted
   torch::Tensor done{};  // [n] uint8: not 0 where an episode ended before this observation, so that memory begins anew;
                          // undefined: nowhere
@@ -93,6 +93,8 @@ class Policy {
   // depth [H, W] in metres (not above 0: nothing was hit), proprio [P], state [S] in the units of the observations, and
   // memory (zeros at the start of an episode). Outputs: action [A] not clamped, aux in the target's own units, memory.
   Graph InferenceGraph() const;
+  // Parameters and normalisers.
+  size_t Bytes() const;
   // A policy that shares nothing with this one and does what it does.
   Policy Clone() const;
   // Everything that makes the policy, by name, for checkpoints: parameters and normaliser states.

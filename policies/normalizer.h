@@ -35,6 +35,7 @@ class Normalizer {
   std::string AddInverseTo(GraphBuilder& graph, const std::string& x) const;
 
   double Count() const { return count_; }
+  size_t Bytes() const { return 2 * sizeof(double) * mean_.size() + 3 * frozen_mean_.nbytes(); }
   const std::vector<double>& Mean() const { return mean_; }
   std::vector<double> Deviation() const;
 

@@ -1,6 +1,7 @@
 #include "replay/rollout.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/error.h"
@@ -25,8 +26,14 @@ torch::ScalarType ScalarTypeOf(DType dtype) {
   GS_CHECK(false, "unknown dtype");
 }
 
-RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size, MemoryShape memory)
-    : specs_(std::move(specs)), horizon_(horizon), envs_(envs), action_size_(action_size), memory_every_(memory.every) {
+RolloutStore::RolloutStore(const std::vector<TensorSpec>& specs, int horizon, int envs, int action_size,
+                           MemoryShape memory, ImageStorage images)
+    : specs_(StoredSpecs(specs, images)),
+      horizon_(horizon),
+      envs_(envs),
+      action_size_(action_size),
+      memory_every_(memory.every) {
+  for (size_t i = 0; i < specs.size(); ++i) widened_.push_back(specs[i].dtype != specs_[i].dtype);
   GS_CHECK(memory.every >= 1 && horizon % memory.every == 0, "sequences that do not divide the rollout");
   GS_CHECK(horizon >= 1 && envs >= 1 && action_size >= 1, "a rollout needs steps, environments and actions");
   for (size_t i = 0; i < specs_.size(); ++i) {
@@ -45,6 +52,18 @@ RolloutStore::RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs,
   if (memory.size == 0) return;
   memory_ = at::zeros({horizon / memory.every + 1, envs, memory.size}, torch::kFloat32);
   memory_between_ = at::zeros({envs, memory.size}, torch::kFloat32);
+}
+
+void RolloutStore::Put(size_t index, int t, int env_begin, int env_count, std::span<const std::byte> block) {
+  const std::span<std::byte> target = Slice(index, t, env_begin, env_count);
+  if (!widened_[index]) {
+    GS_CHECK(block.size() == target.size(), "a block of " + std::to_string(block.size()) + " bytes");
+    std::memcpy(target.data(), block.data(), target.size());
+    return;
+  }
+  GS_CHECK(2 * block.size() == target.size(), "a block of " + std::to_string(block.size()) + " bytes");
+  const auto* from = reinterpret_cast<const uint16_t*>(block.data());
+  std::copy_n(from, block.size() / sizeof(uint16_t), reinterpret_cast<float*>(target.data()));
 }
 
 std::span<std::byte> RolloutStore::Slice(size_t index, int t, int env_begin, int env_count) {

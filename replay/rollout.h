@@ -6,8 +6,9 @@
 // and done kind that action t - 1 brought. So the action of step t is judged by rows t + 1 of "reward", "done",
 // "final_state" and "success". Row T is the observation after the last action; BeginAfter makes it row 0 of the next.
 //
-// Depth stays uint16. Different environment ranges may be written by different threads at once; everything else is for
-// one thread. The store owns the tensors; views and spans stay valid for its lifetime. GS_CHECK fails on a wrong name.
+// Depth stays uint16 unless the store is made for float32 images. Different environment ranges may be written by
+// different threads at once; everything else is for one thread. The store owns the tensors; views and spans stay valid
+// for its lifetime. GS_CHECK fails on a wrong name.
 #pragma once
 
 #include <torch/types.h>
@@ -19,28 +20,26 @@
 #include <vector>
 
 #include "core/tensor_spec.h"
+#include "replay/rollout_size.h"
 
 namespace gripstream {
-
-// What a policy with memory needs kept: M numbers per environment, every L steps (L divides T).
-struct MemoryShape {
-  int64_t size = 0;
-  int every = 1;
-};
 
 class RolloutStore {
  public:
   // `specs` describe the record's tensors, images included; `action_size` is A. T, N, A >= 1.
-  RolloutStore(std::vector<TensorSpec> specs, int horizon, int envs, int action_size, MemoryShape memory = {});
+  RolloutStore(const std::vector<TensorSpec>& specs, int horizon, int envs, int action_size, MemoryShape memory = {},
+               ImageStorage images = ImageStorage::kAsRecorded);
 
   int Horizon() const { return horizon_; }
   int Envs() const { return envs_; }
   int ActionSize() const { return action_size_; }
-  const std::vector<TensorSpec>& Specs() const { return specs_; }
+  const std::vector<TensorSpec>& Specs() const { return specs_; }  // as stored
   bool Has(const std::string& name) const { return index_.contains(name); }
 
+  // Takes a record's block of tensor `index` for environments [env_begin, env_begin + env_count) at step t.
+  void Put(size_t index, int t, int env_begin, int env_count, std::span<const std::byte> block);
   // The memory of tensor `index` (position in Specs()) for environments [env_begin, env_begin + env_count) at step t:
-  // contiguous, laid out as in a record, so a record's block is copied in as it is.
+  // contiguous, laid out as in a record.
   std::span<std::byte> Slice(size_t index, int t, int env_begin, int env_count);
   std::span<std::byte> Slice(const std::string& name, int t, int env_begin, int env_count);
 
@@ -75,11 +74,12 @@ class RolloutStore {
   void BeginAfter(const RolloutStore& previous, int env_begin, int env_count);
   // Of these environments the first `rows` rows, observations and what was done on them, and memories.
   void CopyRows(const RolloutStore& from, int rows, int env_begin, int env_count);
-  // Memory held, all tensors together.
+  // Memory held, all tensors together: RolloutBytes of the same sizes.
   size_t Bytes() const;
 
  private:
   std::vector<TensorSpec> specs_;
+  std::vector<bool> widened_;  // per spec: stored as float32, recorded as uint16
   int horizon_, envs_, action_size_;
   std::vector<torch::Tensor> records_;  // one per spec
   std::map<std::string, size_t> index_;

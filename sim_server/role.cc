@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "core/cpus.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "core/trace.h"
 #include "envs/env_batch.h"
 #include "sim_server/actor.h"
 #include "sim_server/env_images.h"
 #include "sim_server/episode_film.h"
 #include "sim_server/episode_sheet.h"
+#include "sim_server/simulator_budget.h"
 #include "wire/episode_request.h"
 
 namespace gripstream {
@@ -32,8 +35,25 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+constexpr size_t kRecordAlignment_bytes = 64;
+
 // The greatest number of groups that a mode has.
 constexpr int kMostGroups = 2;
+
+// Notes what malloc has handed out since the last note.
+class HeapNotes {
+ public:
+  explicit HeapNotes(std::vector<MemoryUse>& notes) : notes_(notes) {}
+  void Note(const char* part) {
+    const size_t now = HeapInUse();
+    notes_.push_back({part, static_cast<double>(now) - static_cast<double>(before_)});
+    before_ = now;
+  }
+
+ private:
+  std::vector<MemoryUse>& notes_;
+  size_t before_ = HeapInUse();
+};
 
 int PhysicsThreads(const PhysicsConfig& config) {
   return config.threads > 0 ? config.threads : AvailableCpus();
@@ -272,6 +292,7 @@ Simulator::Simulator(const SimulatorOptions& options)
     : options_(options), env_begin_(static_cast<uint32_t>(options.index * options.sim.envs)) {
   GS_CHECK(options.groups >= 1 && options.sim.envs % options.groups == 0,
            std::to_string(options.sim.envs) + " environments in " + std::to_string(options.groups) + " groups");
+  HeapNotes notes(memory_);
   std::vector<const mjModel*> models;
   for (int g = 0; g < options.groups; ++g) {
     const uint32_t begin = env_begin_ + static_cast<uint32_t>(g * GroupEnvs());
@@ -279,12 +300,15 @@ Simulator::Simulator(const SimulatorOptions& options)
     const std::vector<const mjModel*> own = groups_.back()->DistinctModels();
     models.insert(models.end(), own.begin(), own.end());
   }
+  notes.Note(kEnvironmentsPart);
   const int threads = options.sim.render_threads > 0 ? options.sim.render_threads : PhysicsThreads(options.physics);
   images_ = std::make_unique<EnvImages>(options.render, options.task, options.seed, models, options.sim.envs,
                                         GroupEnvs(), threads);
+  notes.Note(kCamerasPart);
   // Assigning writes every page: memory that is only reserved would not be charged to anybody.
   reserve_.assign(static_cast<size_t>(options.sim.reserve_bytes_per_env) * static_cast<size_t>(options.sim.envs),
                   std::byte{1});
+  notes.Note(kReservePart);
 }
 
 Simulator::~Simulator() = default;
@@ -292,6 +316,23 @@ Simulator::~Simulator() = default;
 void Simulator::SetActor(std::unique_ptr<Actor> actor) {
   GS_CHECK(options_.groups == 1, "a simulator that acts steps all its environments together");
   actor_ = std::move(actor);
+}
+
+void Simulator::WarmUp() {
+  HeapNotes notes(memory_);
+  const Layout layout(RecordSpecs(), GroupEnvs());
+  {
+    std::vector<std::byte> record(layout.Bytes() + kRecordAlignment_bytes);
+    void* aligned = record.data();
+    size_t space = record.size();
+    std::align(kRecordAlignment_bytes, layout.Bytes(), aligned, space);
+    for (int g = 0; g < Groups(); ++g) {
+      EnvBatch& envs = *groups_[static_cast<size_t>(g)];
+      envs.Reset({});
+      images_->Render(envs, g * GroupEnvs(), layout, {static_cast<std::byte*>(aligned), layout.Bytes()});
+    }
+  }
+  notes.Note(kCamerasPart);
 }
 
 std::vector<TensorSpec> Simulator::RecordSpecs() const {

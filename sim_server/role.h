@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory_budget.h"
 #include "core/tensor_spec.h"
 #include "envs/config.h"
 #include "sim_server/cameras_config.h"
@@ -57,6 +58,11 @@ class Simulator {
   int Groups() const { return options_.groups; }
   int GroupEnvs() const { return options_.sim.envs / options_.groups; }  // N of a record
 
+  // What it took to build, part by part (the names are simulator_budget.h's): what malloc handed out meanwhile.
+  const std::vector<MemoryUse>& Memory() const { return memory_; }
+  // Draws one image of every environment, so that what is made when it is first needed is there.
+  void WarmUp();
+
   // Obeys the learner until it says stop, with the environments that it gave. `wire` was connected with RecordSpecs().
   // May be called again, on another wire, after LearnerLost.
   void Serve(SimulatorEnd& wire, double deadline_s);
@@ -70,6 +76,7 @@ class Simulator {
   std::unique_ptr<EnvImages> images_;
   std::unique_ptr<Actor> actor_;  // null: the learner acts
   std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
+  std::vector<MemoryUse> memory_;
 };
 
 }  // namespace gripstream

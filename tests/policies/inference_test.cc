@@ -75,6 +75,24 @@ TEST(Policy, ActsTheSameBitsHoweverEnvironmentsAreGrouped) {
   EXPECT_TRUE(apart.aux.equal(together.aux));
 }
 
+TEST(Policy, DepthHeldAsFloatsGivesTheSameBits) {
+  Policy policy = TrainedALittle(), other = TrainedALittle();
+  const Observation o = Observations(1);
+  Observation wide = o;
+  wide.depth = o.depth.to(torch::kFloat32);
+  Outputs compact_out, wide_out;
+  policy.Act(o, {.step = 5}, compact_out.All());
+  policy.Act(wide, {.step = 5}, wide_out.All());
+  EXPECT_TRUE(wide_out.action.equal(compact_out.action));
+  const std::vector<int64_t> rows = {3, 0, 23};
+  EXPECT_TRUE(policy.Gather(wide, rows).image.equal(policy.Gather(o, rows).image));
+  const torch::Tensor aux = at::zeros({kEnvs, 3});
+  const auto moments = [&](const torch::Tensor& depth) {
+    return policy.NormalizerMoments({.proprio = o.proprio, .depth = depth, .state = o.state, .aux = aux});
+  };
+  EXPECT_TRUE(moments(wide.depth).equal(moments(o.depth)));
+}
+
 TEST(Policy, NoiseDependsOnEnvironmentStepAndSeed) {
   const Policy policy = TrainedALittle();
   const Observation o = Observations(1);

@@ -41,6 +41,28 @@ TEST(RolloutStore, TakesARecordsBytesWhereTheyBelong) {
   EXPECT_EQ(depth.sum().item<int64_t>(), 24 * 60000 + 23 * 12);  // and nowhere else
 }
 
+TEST(RolloutStore, HoldsWhatItsArithmeticSays) {
+  for (const ImageStorage images : {ImageStorage::kAsRecorded, ImageStorage::kFloat32}) {
+    const RolloutStore store(Specs(), 5, 7, 2, {}, images);
+    EXPECT_EQ(store.Bytes(), 7 * RolloutBytes(Specs(), 5, 2, images));
+  }
+  // 6 rows of 12 pixels, a reward, a done and an id; 5 of three actions of two; 5 likelihoods and versions, 6 values.
+  EXPECT_EQ(RolloutBytes(Specs(), 5, 2, ImageStorage::kAsRecorded), 6u * (24 + 4 + 1 + 4) + 5 * 24 + 5 * 8 + 4 * 11);
+}
+
+TEST(RolloutStore, PutsABlockAsItIsOrWidened) {
+  std::vector<uint16_t> images(2 * 12);
+  for (size_t i = 0; i < images.size(); ++i) images[i] = static_cast<uint16_t>(60000 + i);
+  RolloutStore compact(Specs(), 2, 4, 1), wide(Specs(), 2, 4, 1, {}, ImageStorage::kFloat32);
+  compact.Put(0, 1, 2, 2, std::as_bytes(std::span(images)));
+  wide.Put(0, 1, 2, 2, std::as_bytes(std::span(images)));
+  EXPECT_EQ(wide.Record("obs.depth").scalar_type(), torch::kFloat32);
+  EXPECT_TRUE(at::equal(compact.Record("obs.depth").to(torch::kFloat32), wide.Record("obs.depth")));
+  EXPECT_EQ(wide.Record("obs.depth").index({1, 3, 2, 3}).item<float>(), 60023.0f);
+  EXPECT_THROW(compact.Put(0, 1, 2, 1, std::as_bytes(std::span(images))), InternalError);
+  EXPECT_THROW(wide.Put(0, 1, 2, 1, std::as_bytes(std::span(images))), InternalError);
+}
+
 TEST(RolloutStore, SlicesOfAllEnvironmentsTileTheTensor) {
   RolloutStore store(Specs(), 1, 5, 1);
   std::byte* begin = store.Slice("reward", 0, 0, 5).data();
