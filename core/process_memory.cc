@@ -70,9 +70,9 @@ ProcessMemory OwnMemory() {
 std::string DescribeOwnMemory() {
   const ProcessMemory own = OwnMemory();
   const auto text = [](size_t bytes) { return FormatBytes(static_cast<double>(bytes)); };
-  return "this process holds " + text(own.anonymous_bytes) + " of its own, " + text(own.shared_bytes) +
-         " shared, " + text(own.file_bytes) + " of files; in proportion " + text(own.proportional_bytes) +
-         ", at most so far " + text(own.peak_bytes);
+  return "this process holds " + text(own.anonymous_bytes) + " of its own, " + text(own.shared_bytes) + " shared, " +
+         text(own.file_bytes) + " of files; malloc has handed out " + text(HeapInUse()) + "; in proportion " +
+         text(own.proportional_bytes) + ", at most so far " + text(own.peak_bytes);
 }
 
 size_t HeapInUse() {

@@ -66,8 +66,8 @@ struct Regime {
   std::vector<std::string> networks;
 };
 const Regime kHeavy = {
-    "25 MB/env", 280e6, 25'000'000, {"policy.critic_hidden=[2048, 256, 2048, 256, 2048, 256, 2048, 256, 2048, 256]"}};
-const Regime kOurs = {"our simulator", 160e6, 0, {}};
+    "25 MB/env", 1e9, 25'000'000, {"policy.critic_hidden=[5120, 640, 5120, 640, 5120, 640, 5120, 640, 5120, 640]"}};
+const Regime kOurs = {"our simulator", 400e6, 0, {}};
 
 struct Images {
   int width, height;

@@ -14,19 +14,28 @@ namespace {
 
 constexpr uint64_t kSeed = 1;
 
-// Sizes small enough to measure and large enough that libraries choose the algorithms of real sizes: `few` rows and
-// three times as many, of an update's pass or of an actor. Policies with memory learn in whole sequences.
+// Sizes small enough to measure and large enough that libraries choose the algorithms of real sizes, and never more
+// than the run itself will use: `few` rows and up to three times as many, of an update's pass or of an actor. Policies
+// with memory learn in whole sequences.
 struct Small {
   static constexpr int64_t kPixels = 1 << 20;  // of all rows together: about a tenth of a second
+  static constexpr int64_t kLeast = 24, kMost = 192;
   int steps = 4, few, many;
 
   Small(const PpoConfig& ppo, const Policy& policy, const std::vector<TensorSpec>& specs) {
-    if (policy.MemorySize() > 0) steps = ppo.sequence;
-    int64_t row = 0;
-    for (const TensorSpec& spec : specs) row += spec.shape.size() >= 2 ? spec.Elements() : 0;
-    const int64_t rows = std::clamp<int64_t>(row > 0 ? kPixels / row : 192, 24, 192) / (3 * steps) * steps;
-    few = static_cast<int>(std::max<int64_t>(rows, 2 * steps));
-    many = 3 * few;
+    const bool sequences = policy.MemorySize() > 0;
+    if (sequences) steps = ppo.sequence;
+    int64_t pixels = 0;
+    for (const TensorSpec& spec : specs) pixels += spec.shape.size() >= 2 ? spec.Elements() : 0;
+    const int64_t cheap = pixels > 0 ? std::clamp(kPixels / pixels, kLeast, kMost) : kMost;
+    const int64_t rows = std::min<int64_t>({cheap, ppo.micro_batch, ppo.minibatch});
+    const int64_t whole = sequences ? steps : 1;
+    few = static_cast<int>(std::max(rows / 3 / whole, int64_t{1}) * whole);
+    many = static_cast<int>(std::max(rows / whole * whole, int64_t{few}));
+  }
+  // Of a line through (few, at_few) and (many, at_many); from nothing when there is one point only.
+  double Slope(double at_few, double at_many) const {
+    return many > few ? std::max(0.0, at_many - at_few) / (many - few) : at_few / few;
   }
 };
 
@@ -71,12 +80,12 @@ double ActPeak(const Policy& policy, const std::vector<TensorSpec>& specs, int e
 
 void MeasureGrowth(const PpoConfig& ppo, Policy& policy, const std::vector<TensorSpec>& specs, LearnerFootprint& out) {
   const Small small(ppo, policy, specs);
-  const int few_envs = small.many / small.steps, many_envs = 3 * few_envs;
+  const int few_envs = (small.many + small.steps - 1) / small.steps, many_envs = 2 * few_envs;
   const auto peak = [&](int envs, int rows_at_once) {
     return UpdatePeak(ppo, policy, specs, small.steps, envs, rows_at_once);
   };
   const double few = peak(few_envs, small.few), rows = peak(few_envs, small.many), envs = peak(many_envs, small.few);
-  out.update_row = std::max(0.0, rows - few) / (small.many - small.few);
+  out.update_row = small.Slope(few, rows);
   out.update_sample = std::max(0.0, envs - few) / (small.steps * (many_envs - few_envs));
   out.update = std::max(0.0, few - out.update_row * small.few - out.update_sample * small.steps * few_envs);
   out.memory = static_cast<double>(policy.MemorySize());

@@ -41,7 +41,7 @@ TEST(Plan, BadInputIsOneLine) {
       {{"plan", kTiny, "--gpus", "4"}, "--gpu-memory"},
       {{"plan", kTiny, "--gpus", "4", "--gpu-memory", "80GB", "--memory", "1GB"}, "--gpus"},
       {{"plan", "--measured", kPaper}, "--gpu-memory"},
-      {{"plan", "--measured", kTiny, "--memory", "1GB"}, "run"},
+      {{"plan", "--measured", kTiny, "--memory", "1GB"}, "simulator_envs"},
   };
   for (const auto& [arguments, named] : cases) {
     const Ended plan = RunGripstream(arguments);
