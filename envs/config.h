@@ -104,7 +104,8 @@ struct ReachConfig {
 };
 
 struct TaskConfig {
-  std::string name = "reach";
+  std::string name = "reach", library;
+  std::vector<std::string> settings;
   std::string model, catalogue;
   std::vector<std::string> objects = {"train"}, held_out_objects = {"heldout"};
   MeshesConfig meshes;
@@ -122,7 +123,9 @@ struct TaskConfig {
   RandomiseConfig randomise;
 
   void Fields(FieldVisitor& v) {
-    v.Choice("name", name, {"reach", "grasp"}, {.doc = "task"});
+    v.Choice("name", name, {"reach", "grasp", "library"}, {.doc = "task; library: your own (task.library)"});
+    v.String("library", library, {.doc = "with name library: the shared library that holds the task"});
+    v.Strings("settings", settings, {.doc = "with name library: what it is told, name=value each"});
     v.String("model", model, {.doc = "MJCF file; empty: the shipped KUKA iiwa 7 with Allegro hand"});
     v.String("catalogue", catalogue, {.doc = "MJCF file with one body per object; empty: the shipped one"});
     v.Strings(

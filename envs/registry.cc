@@ -4,6 +4,7 @@
 #include "envs/fabric_map.h"
 #include "envs/grasp.h"
 #include "envs/joint_targets.h"
+#include "envs/library_task.h"
 #include "envs/palm_pose.h"
 #include "envs/reach.h"
 #include "envs/task.h"
@@ -58,6 +59,12 @@ const std::vector<std::string>& ActionMapNames() {
 }
 
 std::unique_ptr<Task> MakeTask(const TaskConfig& config, const RobotBinding& robot) {
+  if (config.name == "library") return MakeLibraryTask(config);
+  if (!config.library.empty() || !config.settings.empty()) {
+    const bool library = !config.library.empty();
+    throw InputError("task", library ? "task.library" : "task.settings", library ? config.library : config.settings[0],
+                     "nothing, or task.name: library");
+  }
   for (const TaskEntry& entry : kTasks) {
     if (config.name == entry.name) return entry.make(config, robot);
   }

@@ -65,8 +65,12 @@ struct Regime {
   int reserve_bytes_per_env;
   std::vector<std::string> networks;
 };
-const Regime kHeavy = {
-    "25 MB/env", 1e9, 25'000'000, {"policy.critic_hidden=[5120, 640, 5120, 640, 5120, 640, 5120, 640, 5120, 640]"}};
+const Regime kHeavy = {"25 MB/env",
+                       1e9,
+                       25'000'000,
+                       {"policy.critic_hidden=[8192, 128, 8192, 128, 8192, 128, 8192, 128, 8192, 128, "
+                        "8192, 128, 8192, 128, 8192, 128, 8192, 128, 8192, 128, "
+                        "8192, 128, 8192, 128, 8192, 128, 8192, 128]"}};
 const Regime kOurs = {"our simulator", 400e6, 0, {}};
 
 struct Images {
@@ -134,7 +138,8 @@ class Trial {
     }
   }
 
-  // Empty when all three iterations were completed, otherwise why not. Throws RunError when that was not for memory.
+  // Empty when all three iterations were completed, otherwise why not. Throws RunError when that was not for memory,
+  // and when interrupted.
   std::string Run() {
     for (const Deadline deadline = Deadline::After(kLongestRun_s); !deadline.Passed() && !Interrupted();
          std::this_thread::sleep_for(kPollPeriod)) {
@@ -145,6 +150,7 @@ class Trial {
       }
       if (std::ranges::all_of(roles_, [](Role& role) { return role.child->Poll().has_value(); })) return "";
     }
+    if (Interrupted()) throw RunError("interrupted");
     return "not done in time";
   }
 
@@ -293,7 +299,6 @@ std::vector<BenchRow> BenchCapacity(double) {
     for (const Images size : kSizes) {
       std::map<Kind, Reached> reached;
       for (const Kind kind : kKinds) reached[kind] = Search({size, regime, kind});
-      if (Interrupted()) throw RunError("interrupted");
       AddRows(Setting{size, regime, Kind::kCompact}.Scene(), regime == &kHeavy, reached, rows);
     }
   }

@@ -115,6 +115,14 @@ void CheckSizes(const RunConfig& config, const std::string& name) {
   }
 }
 
+void CheckPolicy(const RunConfig& config, const std::string& name) {
+  const PolicyConfig& policy = config.policy;
+  if (policy.actor_input != PolicyConfig().actor_input && policy.name != "state_mlp") {
+    throw InputError(name, "policy.actor_input", policy.actor_input,
+                     "nothing, or policy.name: state_mlp; with an image the actor reads obs.proprio");
+  }
+}
+
 // Inference runs over chunks of fixed size, so that grouping changes no bit; a half-batch that is no whole number of
 // chunks would break them.
 void CheckGroups(const RunConfig& config, const std::string& name) {
@@ -190,6 +198,7 @@ RunConfig Check(const ConfigFile& file) {
   CheckCloseFraction(config, file.Name());
   CheckLosses(config, file.Name());
   CheckSizes(config, file.Name());
+  CheckPolicy(config, file.Name());
   CheckDistillation(config, file.Name());
   CheckGroups(config, file.Name());
   config.wire.Check(file.Name());

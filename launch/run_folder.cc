@@ -55,7 +55,7 @@ std::string Provenance(const RunConfig& config, const std::string& config_path,
 void CreateRunFolder(RunConfig& config, const std::string& config_path, const std::vector<std::string>& command_line) {
   // The folder is used from other working directories too.
   for (std::string* file : {&config.task.model, &config.task.catalogue, &config.task.action.synergies,
-                            &config.task.action.fabric_body, &config.task.meshes.folder}) {
+                            &config.task.action.fabric_body, &config.task.meshes.folder, &config.task.library}) {
     if (!file->empty() && !file->starts_with("package:")) *file = fs::absolute(*file).lexically_normal().string();
   }
   if (config.run.dir.empty()) config.run.dir = FreshFolder(config_path);

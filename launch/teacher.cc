@@ -61,12 +61,13 @@ Teacher LoadTeacher(const RunConfig& config, const TaskDescription& task) {
   theirs.policy.inference_chunk = config.policy.inference_chunk;  // this run's groups are of whole chunks
   const TaskDescription taught = DescribeTask(theirs);
   const std::string& name = config.distill.teacher;
-  const bool sees = theirs.policy.name != "state_mlp";
-  if (sees) {
-    RequireSameFields(name, kProprioTensor, taught.proprio, task.proprio);
-    RequireSameTensor(name, theirs.policy.name == "rgb" ? kRgbTensor : kDepthTensor, taught, task);
-  } else {
+  if (theirs.policy.ActorReadsState()) {
     RequireSameFields(name, kStateTensor, taught.state, task.state);
+  } else {
+    RequireSameFields(name, kProprioTensor, taught.proprio, task.proprio);
+  }
+  if (theirs.policy.name != "state_mlp") {
+    RequireSameTensor(name, theirs.policy.name == "rgb" ? kRgbTensor : kDepthTensor, taught, task);
   }
   if (taught.action.ToString() != task.action.ToString()) {
     throw InputError("configuration", "distill.teacher", name,

@@ -11,7 +11,8 @@ namespace gripstream {
 // The networks there are. A name added here needs its case in network.cc.
 //   depth_cnn  actor: depth image through convolutions + proprioception; critic: privileged state
 //   rgb        actor: colour images of one or two cameras + proprioception; critic: privileged state
-//   state_mlp  actor and critic both on privileged state (a teacher, and a fast check that a task can be learned)
+//   state_mlp  no image: the critic on privileged state, the actor on that or, as policy.actor_input says, on
+//              proprioception, which a task may fill with what a teacher knows
 inline const std::vector<std::string>& PolicyNames() {
   static const std::vector<std::string> names = {"depth_cnn", "rgb", "state_mlp"};
   return names;
@@ -109,7 +110,7 @@ struct RecurrentConfig {
 };
 
 struct PolicyConfig {
-  std::string name = "depth_cnn";
+  std::string name = "depth_cnn", actor_input = "state";
   EncoderConfig encoder{};
   RgbConfig rgb{};
   ImageConfig image{};
@@ -125,9 +126,14 @@ struct PolicyConfig {
   bool normalise_values = false;
   int inference_chunk = 128;
 
+  bool ActorReadsState() const { return name == "state_mlp" && actor_input == "state"; }
   bool IsRecurrent() const { return actor_rnn.Exists() || critic_rnn.Exists(); }
   void Fields(FieldVisitor& v) {
     v.Choice("name", name, PolicyNames(), {.doc = "which networks"});
+    v.Choice(
+        "actor_input", actor_input, {"state", "proprio"},
+        {.doc = "what the actor of state_mlp reads: tensor state, or obs.proprio (with task.grasp.proprio teacher: "
+                "what a teacher knows, noise included); others read obs.proprio beside their images"});
     v.Group("encoder", encoder, "image encoder");
     v.Group("rgb", rgb, "colour image encoder, of policy rgb");
     v.Group("image", image, "from raw depth to network input");

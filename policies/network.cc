@@ -72,14 +72,15 @@ torch::Tensor Conclude(const Tower& tower, const torch::Tensor& x, const Network
 ActorCritic::ActorCritic(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t seed)
     : uses_depth_(config.name == "depth_cnn"),
       uses_rgb_(config.name == "rgb"),
+      reads_state_(config.ActorReadsState()),
       has_aux_(UsesImage() && config.aux.enabled && shapes.aux > 0),
       feed_aux_(has_aux_ && config.aux.feed_actor),
       average_(config.encoder.pool == "average"),
       actions_(shapes.action),
       init_log_std_(std::log(config.init_std)) {
   const LayerBuilder build{parameters_, seed};
-  int64_t actor_inputs = shapes.state;
-  if (UsesImage()) actor_inputs = BuildEncoder(build, config, shapes) + shapes.proprio;
+  int64_t actor_inputs = reads_state_ ? shapes.state : shapes.proprio;
+  if (UsesImage()) actor_inputs += BuildEncoder(build, config, shapes);
   const TowerPlan actor{"actor", config.actor_hidden, config.actor_rnn, config.activation};
   actor_inputs = BeginTower(build, actor, actor_inputs, actor_);
   if (has_aux_) {
@@ -122,7 +123,8 @@ torch::Tensor ActorCritic::Encode(const torch::Tensor& image) const {
 
 ActorOutput ActorCritic::Actor(const NetworkInput& input) const {
   ActorOutput output;
-  torch::Tensor x = UsesImage() ? at::cat({Encode(input.image), input.proprio}, 1) : input.state;
+  const torch::Tensor& numbers = reads_state_ ? input.state : input.proprio;
+  torch::Tensor x = UsesImage() ? at::cat({Encode(input.image), numbers}, 1) : numbers;
   x = RememberFirst(actor_, x, input, 0, output.memory);
   if (has_aux_) {
     output.aux = aux_.Forward(x);

@@ -1,10 +1,11 @@
 // The networks: an actor that sees what a robot sees, and a critic that sees the privileged state.
 //
-//   image -> convolutions -> features --+--> x = [features, proprio] (-> memory -> [memory, x])
+//   image -> convolutions -> features --+--> x = [features, numbers] (-> memory -> [memory, x])
 //                                       x --> aux head -> object position
 //                                       [x, aux] -> MLP (-> memory) -> action mean (and deviation)
 //   state -> (memory ->) MLP (-> memory) -> value
 //
+// numbers: proprioception, or the state where the configuration says so (policy.actor_input).
 // R = rows = L steps of B sequences, time-major (policies/layers.h); for networks without memory any number of rows.
 // Inputs are normalised already. Forward functions are const and differentiable; parameters are shared by all copies.
 // Not thread-safe while an optimiser steps.
@@ -93,7 +94,7 @@ class ActorCritic {
   torch::Tensor Encode(const torch::Tensor& image) const;  // [R, features]
   std::string AddEncoderTo(GraphBuilder& graph, const std::string& image) const;
 
-  bool uses_depth_, uses_rgb_, has_aux_, feed_aux_, average_;
+  bool uses_depth_, uses_rgb_, reads_state_, has_aux_, feed_aux_, average_;
   int64_t actions_;
   double init_log_std_;
   ParameterSet parameters_;

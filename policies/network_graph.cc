@@ -51,7 +51,8 @@ ActorCritic::GraphOutput ActorCritic::AddActorTo(GraphBuilder& graph, const Grap
     return step.features;
   };
   const bool remembers = actor_.memory.Exists();
-  std::string x = UsesImage() ? graph.Concat({AddEncoderTo(graph, input.image), input.proprio}) : input.state;
+  const std::string& numbers = reads_state_ ? input.state : input.proprio;
+  std::string x = UsesImage() ? graph.Concat({AddEncoderTo(graph, input.image), numbers}) : numbers;
   if (remembers && actor_.memory_first) {
     const std::string features = remember(x);
     x = actor_.concat_input ? graph.Concat({features, x}) : features;

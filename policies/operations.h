@@ -10,7 +10,8 @@
 
 namespace gripstream {
 
-// One sample forward through actor and critic of depth_cnn or state_mlp. Convolutions are the tensors of four dimensions, in the encoder's order.
+// One sample forward through actor and critic of depth_cnn or state_mlp. Convolutions are the tensors of four
+// dimensions, in the encoder's order.
 inline double ForwardOperations(const ParameterSet& parameters, const EncoderConfig& encoder,
                                 const PolicyShapes& shapes) {
   double operations = 0;

@@ -17,11 +17,10 @@ Graph Policy::InferenceGraph() const {
                                "",
                                "red, green, blue, 0 to 255, of each camera"});
   }
-  if (network_.UsesImage()) {
-    const std::string proprio = build.Input({"proprio", {shapes_.proprio}, "", kProprioTensor});
-    input.proprio = proprio_.AddTo(build, proprio);
-  } else {
+  if (config_.ActorReadsState()) {
     input.state = state_.AddTo(build, build.Input({"state", {shapes_.state}, "", kStateTensor}));
+  } else {
+    input.proprio = proprio_.AddTo(build, build.Input({"proprio", {shapes_.proprio}, "", kProprioTensor}));
   }
   const int64_t remembered = network_.ActorMemorySize();
   if (remembered > 0) input.memory = build.Input({"memory", {remembered}, "", "of the last step; 0 at the start"});

@@ -46,7 +46,8 @@ std::vector<Kind> EveryKind() {
   const RecurrentConfig lstm{.kind = "lstm", .units = 12};
   const RecurrentConfig gru{
       .kind = "gru", .units = 12, .place = "after_mlp", .layer_norm = false, .concat_input = false};
-  PolicyConfig paper = cnn, range = cnn, cnn_gru = cnn, state_lstm = state, state_gru = state;
+  PolicyConfig paper = cnn, range = cnn, cnn_gru = cnn, state_lstm = state, state_gru = state, sensed = state;
+  sensed.actor_input = "proprio";
   paper.encoder = {
       .channels = {4, 8}, .kernels = {6, 4}, .strides = {2, 2}, .norm = "layer", .pool = "average", .features = 16};
   paper.actor_rnn = lstm;
@@ -72,6 +73,7 @@ std::vector<Kind> EveryKind() {
           {"cnn_range", range},
           {"cnn_gru", cnn_gru},
           {"state", state},
+          {"sensed_state", sensed},
           {"state_lstm", state_lstm},
           {"state_gru", state_gru},
           {"stereo_cnn_gru", stereo},

@@ -373,6 +373,22 @@ TEST(ParameterSet, FlattenKeepsValuesAndCollectsGradients) {
   EXPECT_EQ(network.Actor(Input(1)).mean.abs().max().item<float>(), 0.0f);
 }
 
+TEST(ActorCritic, StateMlpReadsTheNumbersThatItIsToldTo) {
+  PolicyConfig config{.name = "state_mlp", .actor_hidden = {16}, .critic_hidden = {8}};
+  NetworkInput input = Input(4), other = input;
+  other.proprio = input.proprio + 1;
+  const auto changes = [&] {
+    const ActorCritic network(config, Shapes(), 1);
+    EXPECT_TRUE(at::equal(network.Critic(input).value, network.Critic(other).value));
+    return !at::equal(network.Actor(input).mean, network.Actor(other).mean);
+  };
+  EXPECT_FALSE(changes()) << "by itself the state";
+  config.actor_input = "proprio";
+  EXPECT_TRUE(changes());
+  input.state = torch::Tensor();
+  EXPECT_EQ(ActorCritic(config, Shapes(), 1).Actor(input).mean.sizes(), (at::IntArrayRef{4, 4})) << "without a state";
+}
+
 TEST(ParameterSet, DescribesEveryTensorAndTheTotal) {
   const ActorCritic network({.name = "state_mlp", .actor_hidden = {16}, .critic_hidden = {8}}, Shapes(), 1);
   // actor 9 x 16 + 16 + 16 x 4 + 4, deviations 4, critic 9 x 8 + 8 + 8 + 1
