@@ -47,6 +47,8 @@ int RunMain(int (*body)(int argc, char** argv), int argc, char** argv) {
     return body(argc, argv);
   } catch (const InputError& error) {
     return Report(error.what(), kExitBadInput);
+  } catch (const InputAlreadyTold&) {
+    return kExitBadInput;
   } catch (const std::exception& error) {
     return Report(error.what(), kExitFailed);
   }

@@ -25,6 +25,9 @@ class InputError : public std::runtime_error {
   InputError(const std::string& where, const std::string& problem);
 };
 
+// Input at fault of which another process of ours has told the user: what is left is the exit code.
+class InputAlreadyTold : public std::exception {};
+
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

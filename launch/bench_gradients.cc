@@ -10,18 +10,14 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/files.h"
-#include "core/rng.h"
 #include "core/statistics.h"
 #include "launch/bench_rows.h"
+#include "launch/bench_trainee.h"
 #include "launch/child.h"
 #include "launch/role_plan.h"
 #include "launch/slow_link.h"
 #include "launch/temporary_folder.h"
 #include "learner/group.h"
-#include "learner/ppo.h"
-#include "policies/inference.h"
-#include "policies/initialise.h"
-#include "replay/rollout.h"
 
 namespace gripstream {
 namespace {
@@ -37,86 +33,44 @@ struct Case {
 };
 constexpr Case kCases[] = {{"the quick start's network", 128, 128}, {"a wide network", 256, 512}};
 
-std::vector<TensorSpec> Specs() {
-  return {{"obs.proprio", DType::kFloat32, {128}, "", 1.0},
-          {"obs.depth", DType::kUint16, {48, 64}, "m", 1e-4},
-          {"state", DType::kFloat32, {160}, "", 1.0},
-          {"final_state", DType::kFloat32, {160}, "", 1.0},
-          {"aux.object_position", DType::kFloat32, {3}, "m", 1.0},
-          {"reward", DType::kFloat32, {}, "", 1.0},
-          {"done", DType::kUint8, {}, "", 1.0}};
+PolicyConfig Networks(const Case& which) {
+  PolicyConfig config;
+  config.encoder.features = which.features;
+  config.actor_hidden = config.critic_hidden = {which.width, which.width};
+  config.inference_chunk = kEnvs;
+  return config;
 }
 
-// A learner with a rollout of noise, whose updates are timed.
-class Trainee {
- public:
-  Trainee(const Case& which, const LearnerGroup& group, GradientDelay delay)
-      : policy_(Networks(which), ShapesFromSpecs(Specs(), kAction), 1),
-        ppo_(Update(), policy_, kEnvs, 1, 1'000'000, group, delay),
-        store_(Specs(), kHorizon, kEnvs, kAction) {
-    const RandomStream noise(7, "rollout");
-    const auto rank = static_cast<uint32_t>(group.Rank());
-    uint32_t index = 0;
-    for (const char* name : {"obs.proprio", "state", "final_state", "aux.object_position", "reward"}) {
-      torch::Tensor rows = store_.Record(name);
-      rows.copy_(NormalTensor(noise.At(rank, index++), rows.sizes().vec(), 1.0));
-    }
-    store_.Record("obs.depth").copy_(NormalTensor(noise.At(rank, index), {kHorizon + 1, kEnvs, 48, 64}, 1000.0).abs());
-    store_.Record("done").zero_();
-    ppo_.Prime(store_);
-    for (int t = 0; t < kHorizon; ++t) {
-      policy_.Act({store_.Step("obs.proprio", t), store_.Step("obs.depth", t), store_.Step("state", t)},
-                  {.first_env = rank * kEnvs, .step = static_cast<uint64_t>(t)},
-                  {.action = store_.Action()[t],
-                   .mean = store_.Mean()[t],
-                   .log_std = store_.LogStd()[t],
-                   .log_prob = store_.LogProb()[t],
-                   .value = store_.Value()[t]});
-    }
-  }
-
-  // Milliseconds per gradient step of one update.
-  double Step_ms() { return ppo_.Update(store_, iteration_++).seconds * 1e3 / kMinibatches; }
-  double Megabytes() const { return static_cast<double>(policy_.Network().Parameters().Count()) * 4e-6; }
-
- private:
-  static PolicyConfig Networks(const Case& which) {
-    PolicyConfig config;
-    config.encoder.features = which.features;
-    config.actor_hidden = config.critic_hidden = {which.width, which.width};
-    config.inference_chunk = kEnvs;
-    return config;
-  }
-  static PpoConfig Update() {
-    PpoConfig config;
-    config.horizon = kHorizon;
-    config.minibatch = 2 * kHorizon * kEnvs / kMinibatches;
-    config.epochs = 1;
-    config.threads = 1;
-    config.schedule.kind = "fixed";
-    config.lr = 1e-5;
-    return config;
-  }
-
-  Policy policy_;
-  Ppo ppo_;
-  RolloutStore store_;
-  int64_t iteration_ = 0;
-};
+PpoConfig Updates() {
+  PpoConfig config;
+  config.horizon = kHorizon;
+  config.minibatch = 2 * kHorizon * kEnvs / kMinibatches;
+  config.epochs = 1;
+  config.threads = 1;
+  config.schedule.kind = "fixed";
+  config.lr = 1e-5;
+  return config;
+}
 
 BenchRow Measure(const Case& which, const LearnerGroup& group, double seconds, const std::string& link) {
-  Trainee exact(which, group, GradientDelay::kNone), delayed(which, group, GradientDelay::kPredicted);
+  const std::vector<TensorSpec> specs = NoiseSpecs(128, 160, 48, 64);
+  const auto trainee = [&](GradientDelay delay) {
+    return BenchTrainee(Networks(which), Updates(), specs, kEnvs, kAction, group, delay);
+  };
+  BenchTrainee exact = trainee(GradientDelay::kNone), delayed = trainee(GradientDelay::kPredicted);
+  const auto step_ms = [](BenchTrainee& learner) { return learner.Update_s() * 1e3 / kMinibatches; };
   std::vector<double> exact_ms, delayed_ms;
   const double start = SteadySeconds();
   for (bool more = true; more;) {
-    exact_ms.push_back(exact.Step_ms());
-    delayed_ms.push_back(delayed.Step_ms());
+    exact_ms.push_back(step_ms(exact));
+    delayed_ms.push_back(step_ms(delayed));
     const bool enough = exact_ms.size() > kLeastRounds && SteadySeconds() - start > 2 * seconds;
     more = group.Any(group.Leads() && !enough, "whether to go on");
   }
   const double ours = Median(delayed_ms), peer = Median(exact_ms);
   char name[120];
-  std::snprintf(name, sizeof(name), "%s, %.1f MB, %s", which.name, exact.Megabytes(), link.c_str());
+  std::snprintf(name, sizeof(name), "%s, %.1f MB, %s", which.name,
+                static_cast<double>(exact.Trained().Network().Parameters().Count()) * 4e-6, link.c_str());
   return {name, ours, peer, "exact gradients", peer / ours, 1.0, "ms a step", ""};
 }
 

@@ -64,6 +64,10 @@ std::vector<BenchRow> Gradients(double seconds) {
   return WithTorch("gradients", seconds);
 }
 
+std::vector<BenchRow> Learner(double seconds) {
+  return WithTorch("learner", seconds);
+}
+
 struct Benchmark {
   const char* name;
   std::vector<BenchRow> (*run)(double seconds);
@@ -78,6 +82,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"control", BenchControl},
     {"pipeline", Pipeline},
     {"gradients", Gradients},
+    {"learner", Learner},
     {"tune", BenchTune},
     {"capacity", BenchCapacity, true},
 };
@@ -96,7 +101,7 @@ int BenchCommand(const BenchArguments& arguments) {
   }
   if (!known)
     throw InputError("command line", "bench", arguments.what,
-                     "env, physics, render, wire, control, pipeline, gradients, tune, capacity or all");
+                     "env, physics, render, wire, control, pipeline, gradients, learner, tune, capacity or all");
   std::printf("%s", ToTable(rows).c_str());
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

@@ -132,7 +132,7 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure against peers and limits, side by side in one run");
   command
       ->add_option("what", arguments.what,
-                   "env, physics, render, wire, control, pipeline, gradients, tune, capacity or all")
+                   "env, physics, render, wire, control, pipeline, gradients, learner, tune, capacity or all")
       ->required();
   command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
   command->add_option("--json", arguments.json_path, "also write the rows to this file");

@@ -1,5 +1,5 @@
-// The benchmarks that need LibTorch: gripstream-bench pipeline|gradients|limits --json FILE. `gripstream bench` and
-// `gripstream tune` run it and read the rows.
+// The benchmarks that need LibTorch: gripstream-bench pipeline|gradients|learner|limits --json FILE. `gripstream bench`
+// and `gripstream tune` run it and read the rows.
 #include <CLI/CLI.hpp>
 
 #include "core/error.h"
@@ -7,6 +7,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "launch/bench_gradients.h"
+#include "launch/bench_learner.h"
 #include "launch/bench_limits.h"
 #include "launch/bench_pipeline.h"
 #include "launch/bench_rows.h"
@@ -23,9 +24,9 @@ int Main(int argc, char** argv) {
   double seconds = 1;
   int rank = -1;
   CLI::App app("Benchmarks that need LibTorch; gripstream bench shows their rows");
-  app.add_option("what", what, "pipeline, gradients or limits")
+  app.add_option("what", what, "pipeline, gradients, learner or limits")
       ->required()
-      ->check(CLI::IsMember({"pipeline", "gradients", "limits"}));
+      ->check(CLI::IsMember({"pipeline", "gradients", "learner", "limits"}));
   app.add_option("--config", config, "run configuration (YAML) for limits");
   app.add_option("--seconds", seconds, "time per measurement");
   app.add_option("--json", json_path, "file for the rows")->required();
@@ -43,6 +44,7 @@ int Main(int argc, char** argv) {
   }
   const std::vector<BenchRow> rows = what == "limits"      ? BenchLimits(ReadRunConfig(config, {}), seconds)
                                      : what == "gradients" ? BenchGradients(seconds)
+                                     : what == "learner"   ? BenchLearner(seconds)
                                                            : BenchPipeline(seconds);
   WriteFileAtomically(json_path, ToJson(rows));
   return kExitOk;

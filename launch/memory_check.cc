@@ -90,7 +90,7 @@ Footprints MeasureFootprints(const RunConfig& config, const std::string& path,
   PrepareRoleEnvironment();
   Child learner("the learner's program", argv);
   const int code = learner.EndBy(Deadline::After(kMeasuring_s));
-  if (code == kExitBadInput) throw InputError(path, "the learner's program refuses it, see above");
+  if (code == kExitBadInput) throw InputAlreadyTold();
   if (code != kExitOk) throw RunError("measuring the learner's memory failed: " + learner.HowItEnded());
   footprints.learner = LearnerFootprintFromJson(ReadText(json));
   return footprints;

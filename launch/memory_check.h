@@ -33,7 +33,8 @@ void RequireRunFits(const RunConfig& config, const TaskDescription& task, const 
 void RequireRoleFits(const RunConfig& config, const RoleNeed& need);
 
 // The footprints of a configuration's roles: the simulator's measured here, the learner's by its own program, which
-// links LibTorch. Throws RunError when that is not there.
+// links LibTorch. Throws RunError when that is not there, and InputAlreadyTold when it refuses
+// the configuration.
 Footprints MeasureFootprints(const RunConfig& config, const std::string& path,
                              const std::vector<std::string>& overrides);
 std::string ToJson(LearnerFootprint footprint);

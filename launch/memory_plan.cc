@@ -30,6 +30,7 @@ LearnerSizes SizesOf(const RunConfig& config, const SimulatorFootprint& simulato
   // The board keeps as many versions, and the one that is acted by meanwhile.
   sizes.policies = asynchronous ? config.runtime.max_staleness + 3 : 1;
   if (config.policy.IsRecurrent()) sizes.sequence = config.ppo.sequence;
+  sizes.group = learners > 1;
   sizes.delays = config.learner.gradient_delay != "none";
   sizes.acts_in_update = asynchronous;
   sizes.images = options.images;

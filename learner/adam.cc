@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/process_memory.h"
 
 namespace gripstream {
 namespace {
@@ -29,13 +30,20 @@ double SumOfSquares(const float* x, int64_t n) {
   return total;
 }
 
+// What the parameters were in before is given back at once: the moments, as large again, would be beside it.
+ParameterSet::Flat Flattened(ParameterSet& parameters) {
+  const ParameterSet::Flat flat = parameters.Flatten();
+  ReleaseFreeHeap();
+  return flat;
+}
+
 }  // namespace
 
 Adam::Adam(ParameterSet& parameters, double beta1, double beta2, double epsilon)
     : beta1_(beta1),
       beta2_(beta2),
       epsilon_(epsilon),
-      flat_(parameters.Flatten()),
+      flat_(Flattened(parameters)),
       first_(at::zeros_like(flat_.values)),
       second_(at::zeros_like(flat_.values)) {}
 

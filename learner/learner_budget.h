@@ -49,6 +49,7 @@ struct LearnerSizes {
   int stores = 1;               // rollouts held at once
   int policies = 1;             // copies of the networks
   int sequence = 1;             // steps of a sequence of a policy with memory
+  bool group = false;           // of several learners
   bool delays = false;          // gradients one minibatch late: as much again as the optimiser has
   bool acts_in_update = false;  // collection goes on meanwhile
   bool spill = false;           // the buffer is not in this memory
@@ -59,6 +60,10 @@ struct LearnerSizes {
 
 inline constexpr char kProgramPart[] = "program", kBufferPart[] = "experience buffer",
                       kActivationsPart[] = "images and activations";
+
+// What malloc and libraries take besides, as seen on whole runs beside their counted tensors: holes between tensors of
+// a pass, a sixth of them at most, and the buffers and threads of gloo.
+inline constexpr double kHoles = 1.0 / 6, kGroup_bytes = 32e6;
 
 // A line that is level from `most` rows on becomes one that is right where it counts: below `most` the slope, beyond it
 // the level; `envs` says on which side the plan is.
@@ -85,7 +90,9 @@ inline MemoryBudget LearnerBudget(const LearnerFootprint& measured, const Learne
                           ? RowsPart(kActivationsPart, measured.update, measured.update_row, sizes.share_per_env,
                                      sizes.micro_batch, envs)
                           : MemoryPart{kActivationsPart, measured.update + measured.update_row * fixed_rows, 0, true};
-  update.bytes_per_env += measured.update_sample * sizes.horizon;
+  const MemoryPart counted = update;
+  update.bytes_per_env += measured.update_sample * sizes.horizon + kHoles * counted.bytes_per_env;
+  update.fixed_bytes += kHoles * counted.fixed_bytes;
   MemoryPart acting = RowsPart("inference", measured.act, measured.act_row, 1, sizes.inference_chunk, envs);
   if (sizes.acts_in_update) {
     acting.passing = false;
@@ -96,6 +103,7 @@ inline MemoryBudget LearnerBudget(const LearnerFootprint& measured, const Learne
   acting.name = "evaluation";
   acting.bytes_per_env += one_step;
   budget.parts.push_back(acting);
+  if (sizes.group) budget.parts.push_back({"other learners", kGroup_bytes});
   // The environments' states: gathered, put together, written.
   budget.parts.push_back({"checkpoint", 0, 3 * sizes.state_bytes_per_env, true});
   return budget;

@@ -51,7 +51,6 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
       evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
-  ReleaseFreeHeap();  // of networks as they were before the optimiser took them over
   MakeSource();
 }
 

@@ -36,16 +36,27 @@ std::string ParameterSet::Describe() const {
 
 ParameterSet::Flat ParameterSet::Flatten() {
   const torch::NoGradGuard no_grad;
-  const Flat flat = {at::empty({Count()}, torch::kFloat32), at::zeros({Count()}, torch::kFloat32)};
-  int64_t offset = 0;
-  for (NamedTensor& parameter : all_) {
-    const int64_t size = parameter.value.numel();
-    const torch::Tensor values = flat.values.narrow(0, offset, size).view(parameter.value.sizes());
+  Flat flat = {at::empty({Count()}, torch::kFloat32), {}};
+  const auto for_each = [&](auto&& visit) {
+    int64_t offset = 0;
+    for (NamedTensor& parameter : all_) {
+      visit(parameter, offset);
+      offset += parameter.value.numel();
+    }
+  };
+  const auto part = [](const torch::Tensor& whole, const torch::Tensor& like, int64_t offset) {
+    return whole.narrow(0, offset, like.numel()).view(like.sizes());
+  };
+  for_each([&](NamedTensor& parameter, int64_t offset) {
+    const torch::Tensor values = part(flat.values, parameter.value, offset);
     values.copy_(parameter.value);
     parameter.value.set_data(values);
-    parameter.value.mutable_grad() = flat.gradients.narrow(0, offset, size).view(parameter.value.sizes());
-    offset += size;
-  }
+  });
+  // Only now, when the values as they were are gone.
+  flat.gradients = at::zeros({Count()}, torch::kFloat32);
+  for_each([&](NamedTensor& parameter, int64_t offset) {
+    parameter.value.mutable_grad() = part(flat.gradients, parameter.value, offset);
+  });
   return flat;
 }
 

@@ -41,6 +41,7 @@ TEST(Plan, BadInputIsOneLine) {
       {{"plan", kTiny, "--gpus", "4"}, "--gpu-memory"},
       {{"plan", kTiny, "--gpus", "4", "--gpu-memory", "80GB", "--memory", "1GB"}, "--gpus"},
       {{"plan", "--measured", kPaper}, "--gpu-memory"},
+      {{"plan", kTiny, "--set", "policy.name=rgb"}, "policy.name"},  // only the learner's program can judge that
       {{"plan", "--measured", kTiny, "--memory", "1GB"}, "simulator_envs"},
   };
   for (const auto& [arguments, named] : cases) {
