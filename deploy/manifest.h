@@ -1,18 +1,20 @@
-// manifest.yaml of an exported policy: what a robot computer must know to feed it and to obey it. Read and written by
-// its own description of its fields, as every configuration is.
+// manifest.yaml of an exported policy: all that a robot computer must know to feed it and to obey it, without the
+// simulator's model. Read and written by its own description of its fields, as every configuration is.
 //
-// Frames: base = the model's world frame. Units in the fields' descriptions. Plain values.
+// Frames: base = the model's world frame. Quaternions are w, x, y, z. Units in the fields' descriptions. Plain values.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "control/action_map.h"
+#include "control/senses.h"
 #include "core/config.h"
 
 namespace gripstream {
 
-inline constexpr int kManifestVersion = 1;
+inline constexpr int kManifestVersion = 2;
 
 // Where the policy comes from.
 struct ManifestOrigin {
@@ -68,7 +70,7 @@ struct ManifestCamera {
   double fx_px = 0, fy_px = 0, cx_px = 0, cy_px = 0;
   double near_m = 0, far_m = 0;
   bool moves = false;
-  std::vector<double> position_m, optical_to_base;
+  std::vector<double> position_m{}, optical_to_base{};
 
   void Fields(FieldVisitor& v) {
     v.String("name", name, {.doc = "in the model; empty: the policy uses no image"});
@@ -101,15 +103,52 @@ struct ManifestJoints {
   }
 };
 
-struct ManifestControl {
-  double policy_hz = 0, target_hz = 0, episode_s = 0;
-  std::string action_map;
+// The robot's kinematics: links, parents first, each moved by at most one joint.
+struct ManifestChain {
+  std::vector<std::string> links, kinds;
+  std::vector<int> parents, joints;
+  std::vector<double> positions_m, rotations, axes, anchors_m;
+  std::vector<int> frame_links;
+  std::vector<double> frame_positions_m, frame_rotations;
 
   void Fields(FieldVisitor& v) {
-    v.Float("policy_hz", policy_hz, {.doc = "how often the policy acts", .unit = "Hz"});
-    v.Float("target_hz", target_hz, {.doc = "how often joint targets change", .unit = "Hz"});
-    v.Float("episode_s", episode_s, {.doc = "length of a training episode", .unit = "s"});
-    v.String("action_map", action_map, {.doc = "what an action means: task.action of training.yaml has its numbers"});
+    v.Strings("links", links, {.doc = "names"});
+    v.Ints("parents", parents, 0, {.doc = "of each, the number of an earlier link; -1: the base"}, {-1});
+    v.Strings("kinds", kinds, {.doc = "fixed, hinge or slide"});
+    v.Ints("joints", joints, 0, {.doc = "the joint that moves it; -1: none"}, {-1});
+    v.Floats("positions_m", positions_m, 0, {.doc = "of each in its parent at joint value 0, x y z", .unit = "m"});
+    v.Floats("rotations", rotations, 0, {.doc = "the same, quaternions"});
+    v.Floats("axes", axes, 0, {.doc = "of the joint in the link's frame, unit"});
+    v.Floats("anchors_m", anchors_m, 0, {.doc = "a point on a hinge's axis, in the link's frame", .unit = "m"});
+    v.Ints("frame_links", frame_links, 0, {.doc = "links of the palm frame, then of the fingertips"}, {0});
+    v.Floats("frame_positions_m", frame_positions_m, 0, {.doc = "of these frames in their links", .unit = "m"});
+    v.Floats("frame_rotations", frame_rotations, 0, {.doc = "the same, quaternions"});
+  }
+};
+
+struct ManifestTask {
+  std::string name;
+  std::vector<double> goal_m = {0, 0, 0};
+  double velocity_factor = 1, observation_clip = 0, fabric_damping = 10;
+
+  void Fields(FieldVisitor& v) {
+    v.String("name", name, {.doc = "what the policy was trained for"});
+    v.Floats("goal_m", goal_m, 3, {.doc = "where an object is to be held; part of proprio where that has it"});
+    v.Float("velocity_factor", velocity_factor, {.doc = "on speeds and accelerations in proprio"});
+    v.Float("observation_clip", observation_clip, {.doc = "numbers in proprio are held within +- this; 0: free"});
+    v.Float("fabric_damping", fabric_damping, {.doc = "of the fabric", .unit = "1/s"});
+  }
+};
+
+struct ManifestControl {
+  double policy_hz = 0, target_hz = 0, episode_s = 0;
+
+  void Fields(FieldVisitor& v) {
+    v.Float("policy_hz", policy_hz, {.doc = "how often the policy acts", .unit = "Hz", .required = true}, {0.01, 1e5});
+    v.Float("target_hz", target_hz, {.doc = "how often joint targets change", .unit = "Hz", .required = true},
+            {0.01, 1e5});
+    v.Float("episode_s", episode_s, {.doc = "length of a training episode", .unit = "s", .required = true},
+            {1e-3, 86400});
   }
 };
 
@@ -118,7 +157,12 @@ struct Manifest {
   ManifestOrigin origin;
   ManifestPolicy policy;
   ManifestControl control;
+  ManifestTask task;
   ManifestJoints joints;
+  ManifestChain chain;
+  ActionConfig action;
+  SynergyTable synergies;
+  FabricBody fabric_body;
   ManifestVector proprio, state;
   ManifestCamera camera, second_camera;
 
@@ -126,8 +170,13 @@ struct Manifest {
     v.Int("version", version, {.doc = "of this file's layout", .required = true}, {kManifestVersion, kManifestVersion});
     v.Group("origin", origin, "where the policy comes from");
     v.Group("policy", policy, "inputs and outputs");
-    v.Group("control", control, "rates, and what an action is");
+    v.Group("control", control, "rates");
+    v.Group("task", task, "what it was trained for");
     v.Group("joints", joints, "the robot's joints");
+    v.Group("chain", chain, "the robot's kinematics");
+    v.Group("action", action, "from an action to joint targets; its files are the two groups that follow");
+    v.Group("synergies", synergies, "of the hand; no joints: the action map needs none");
+    v.Group("fabric_body", fabric_body, "the robot and its world as the fabric sees them");
     v.Group("proprio", proprio, "the policy's proprioception");
     v.Group("state", state, "the true state, for policies that read it");
     v.Group("camera", camera, "what the policy sees through");

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/statistics.h"
+#include "envs/action_files.h"
 #include "envs/bench_parts.h"
 
 namespace gripstream {
@@ -22,10 +23,9 @@ double ThreadSecondsOf(const std::function<void()>& body) {
 
 // Seconds per policy step of the action map alone, under actions that keep it moving.
 double ActionMapSeconds(const TaskConfig& task, const RobotBinding& robot, int steps) {
-  const std::unique_ptr<ActionMap> map = MakeActionMap(task.action, robot);
-  std::vector<double> q, memory(static_cast<size_t>(map->MemorySize())), targets(robot.qpos.size());
-  for (const int address : robot.qpos) q.push_back(robot.home_qpos[static_cast<size_t>(address)]);
-  map->Begin(q, std::vector<double>(q.size()), {}, memory);
+  const std::unique_ptr<ActionMap> map = MakeActionMap(ReadActionSetup(task, robot), robot);
+  std::vector<double> memory(static_cast<size_t>(map->MemorySize())), targets(robot.qpos.size());
+  map->Begin(robot.home, std::vector<double>(robot.home.size()), {}, memory);
   const double tick_s = static_cast<double>(task.control_decimation) / task.physics_hz;
   std::vector<float> action(static_cast<size_t>(map->Size()));
   const double seconds = ThreadSecondsOf([&] {

@@ -88,6 +88,7 @@ void BindActuators(const mjModel* model, const BindingConfig& names, const Resol
     out.dofs.push_back(model->jnt_dofadr[joint]);
     out.tree.limits.push_back(LimitsOf(model, id, joint, resolver));
     out.tree.joint_names.emplace_back(mj_id2name(model, mjOBJ_JOINT, joint));
+    out.home.push_back(out.home_qpos[static_cast<size_t>(out.qpos.back())]);
   }
   if (wanted.size() > kMaxRobotJoints)
     resolver.Refuse("binding.actuators", std::to_string(wanted.size()), "at most " + std::to_string(kMaxRobotJoints));

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "envs/action_files.h"
 
 namespace gripstream {
 namespace {
@@ -43,14 +44,6 @@ const char* NameOf(SimHealth health) {
   return "";
 }
 
-// The shipped robot's fabric comes with it.
-ActionConfig WithShippedBody(const TaskConfig& task) {
-  ActionConfig action = task.action;
-  if (task.model.empty() && action.fabric_body.empty())
-    action.fabric_body = std::string(GRIPSTREAM_ASSETS_DIR) + "/fabric_body.yaml";
-  return action;
-}
-
 std::vector<int> FirstIntegers(int n) {
   std::vector<int> all(static_cast<size_t>(n));
   std::iota(all.begin(), all.end(), 0);
@@ -71,7 +64,7 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
       seed_(seed),
       n_(n),
       models_(task),
-      action_map_(MakeActionMap(WithShippedBody(task), models_.Binding())),
+      action_map_(MakeActionMap(ReadActionSetup(task, models_.Binding()), models_.Binding())),
       task_(MakeTask(task, models_.Binding())),
       own_models_(task.randomise.enabled && task.randomise.physics ? std::make_unique<OwnModels>(models_, n) : nullptr),
       physics_(MakeMujocoPhysics(models_.Model(0), n, physics.threads)),
@@ -152,6 +145,7 @@ void EnvBatch::Allocate() {
   memory_ = {n_, static_cast<size_t>(action_map_->MemorySize())};
   task_memory_ = {n_, static_cast<size_t>(task_->MemorySize())};
   metrics_ = {n_, Metrics().size()};
+  q_seen_ = qd_seen_ = {n_, models_.Binding().qpos.size()};
   hand_distance_ = {n_, 1};
   level_ = {n_, 1};
   settings_.resize(static_cast<size_t>(n_));

@@ -25,7 +25,7 @@
 #include "core/done_kind.h"
 #include "core/rng.h"
 #include "core/tensor_spec.h"
-#include "envs/action_map.h"
+#include "control/action_map.h"
 #include "envs/config.h"
 #include "envs/model.h"
 #include "envs/own_models.h"
@@ -86,6 +86,7 @@ class EnvBatch {
   const std::vector<std::string>& RewardTerms() const { return task_->RewardTerms(); }
   std::vector<std::string> Metrics() const { return task_->Metrics(); }
   // What obs.proprio and state consist of, in order.
+  const Task& TheTask() const { return *task_; }
   std::vector<ObservationField> ProprioFields() const { return task_->ProprioFields(Dims()); }
   std::vector<ObservationField> StateFields() const { return task_->StateFields(Dims()); }
 
@@ -125,6 +126,10 @@ class EnvBatch {
   void SaveState(int env, std::byte* out) const;
   void LoadState(int env, const std::byte* in);
   void FinishLoad();
+
+  // What the robot's sensors say, as of the last Reset or Step: rad and rad/s, with noise where there is some.
+  std::span<const double> SensedPositions(int env) const { return q_seen_[env]; }
+  std::span<const double> SensedVelocities(int env) const { return qd_seen_[env]; }
 
   // Environment steps quarantined so far.
   uint64_t Faults() const { return faults_; }
@@ -195,6 +200,7 @@ class EnvBatch {
   PerEnv<float> action_, last_action_;     // [N, A]
   PerEnv<double> memory_;                  // [N, M] of the action map
   PerEnv<float> task_memory_;              // [N, K] of the task
+  PerEnv<double> q_seen_, qd_seen_;        // [N, J]
   PerEnv<float> hand_distance_;            // object to the farthest hand point (m)
   PerEnv<int32_t> level_;                  // of the curriculum when the episode began
   std::vector<EpisodeSettings> settings_;  // follow from the above

@@ -97,14 +97,12 @@ Scene EnvBatch::MakeScene(int env, const SimView& sim, Senses& s) const {
     scene.object_seen.pos = NoisyPosition(scene.object.pos, settings.object_position, s.noise);
     scene.object_seen.quat = NoisyRotation(scene.object.quat, settings.object_rotation, s.noise);
   }
-  if (task_->WantsHand()) {
-    const size_t points = hand_frames_.size();
-    FrameMotions(robot.tree, scene.q, scene.qd, hand_frames_, std::span(s.hand).first(points));
-    scene.hand = scene.hand_seen = std::span(s.hand).first(points);
-    if (config_.randomise.enabled) {
-      FrameMotions(robot.tree, scene.q_seen, scene.qd_seen, hand_frames_, std::span(s.hand_seen).first(points));
-      scene.hand_seen = std::span(s.hand_seen).first(points);
-    }
+  const size_t points = hand_frames_.size();
+  FrameMotions(robot.tree, scene.q, scene.qd, hand_frames_, std::span(s.hand).first(points));
+  scene.hand = scene.hand_seen = std::span(s.hand).first(points);
+  if (config_.randomise.enabled) {
+    FrameMotions(robot.tree, scene.q_seen, scene.qd_seen, hand_frames_, std::span(s.hand_seen).first(points));
+    scene.hand_seen = std::span(s.hand_seen).first(points);
   }
   const mjtNum* v = sim.qvel + robot.object_dof;  // linear in the world, angular in the body's frame
   scene.object_linear = {v[0], v[1], v[2]};
@@ -122,6 +120,8 @@ Scene EnvBatch::MakeScene(int env, const SimView& sim, Senses& s) const {
 
 void EnvBatch::WriteObservation(int env, const Scene& scene) {
   task_->Observe(scene, proprio_[env], state_[env]);
+  std::ranges::copy(scene.q_seen, q_seen_[env].begin());
+  std::ranges::copy(scene.qd_seen, qd_seen_[env].begin());
   const std::span<float> position = object_position_[env];
   position[0] = static_cast<float>(scene.object.pos.x);
   position[1] = static_cast<float>(scene.object.pos.y);

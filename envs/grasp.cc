@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "control/number_writer.h"
 #include "core/error.h"
-#include "envs/number_writer.h"
 #include "envs/randomise.h"
 
 namespace gripstream {
@@ -17,14 +17,12 @@ constexpr double kPi = 3.14159265358979323846;
 enum Memory : size_t { kStepsInRegion = 0, kEverHeld, kMemorySize };
 
 std::vector<double> CurlPosture(const GraspConfig& config, const RobotBinding& robot) {
-  const size_t arm = static_cast<size_t>(robot.arm_joints), hand = robot.qpos.size() - arm;
+  const size_t arm = static_cast<size_t>(robot.arm_joints), hand = robot.home.size() - arm;
   if (config.curl.size() == hand) return config.curl;
   if (!config.curl.empty())
     throw InputError("task", "grasp.curl", std::to_string(config.curl.size()) + " numbers",
                      std::to_string(hand) + ", one per hand joint, or none for the home posture");
-  std::vector<double> home;
-  for (size_t j = arm; j < robot.qpos.size(); ++j) home.push_back(robot.home_qpos[static_cast<size_t>(robot.qpos[j])]);
-  return home;
+  return {robot.home.begin() + robot.arm_joints, robot.home.end()};
 }
 
 class Grasp final : public Task {
@@ -32,17 +30,21 @@ class Grasp final : public Task {
   Grasp(const TaskConfig& task, const RobotBinding& robot)
       : task_(task),
         config_(task.grasp),
-        teacher_(config_.proprio == "teacher"),
+        teacher_{RobotParts(true)},
+        proprio_{RobotParts(config_.proprio == "teacher"), config_.observation_clip},
         critic_as_teacher_(config_.state == "teacher"),
         arm_(static_cast<size_t>(robot.arm_joints)),
         curl_(CurlPosture(config_, robot)),
         goal_{config_.goal[0], config_.goal[1], config_.goal[2]},
         step_s_(static_cast<double>(task.decimation) / task.physics_hz) {}
 
-  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override { return RobotFields(d, teacher_); }
+  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override { return FieldsOf(proprio_.parts, d); }
+  double ObservationClip() const override { return proprio_.clip; }
+  Vec3 Goal() const override { return goal_; }
+  double VelocityFactor(double level) const override { return RampAt(config_.velocity_inputs, level); }
 
   std::vector<ObservationField> StateFields(const TaskDims& d) const override {
-    if (critic_as_teacher_) return RobotFields(d, true);
+    if (critic_as_teacher_) return FieldsOf(teacher_.parts, d);
     std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
                                             {"joint_velocity", d.joints, "rad/s"},
                                             {"hand_position", 3 * d.hand_points, "m"},
@@ -53,8 +55,8 @@ class Grasp final : public Task {
                                             {"object_rotation", 4, ""},
                                             {"object_twist", 6, "m/s rad/s"},
                                             {"goal", 3, "m"}};
-    Append(fields, Identity(d));
-    Append(fields, Commands(d));
+    const std::vector<ObservationField> rest = FieldsOf(kRest, d);
+    fields.insert(fields.end(), rest.begin(), rest.end());
     return fields;
   }
 
@@ -65,7 +67,6 @@ class Grasp final : public Task {
   std::vector<std::string> Metrics() const override {
     return {"lifted", "in_region", "goal_distance_m", "hand_distance_m"};
   }
-  bool WantsHand() const override { return true; }
   int MemorySize() const override { return kMemorySize; }
 
   Transform Spawn(const ObjectInfo& object, double level, Rng& rng) const override {
@@ -107,37 +108,41 @@ class Grasp final : public Task {
   }
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
-    ObserveProprio(scene, proprio);
+    Senses seen = SensesOf(scene);
+    seen.goal = goal_;
+    seen.velocity_factor = VelocityFactor(scene.level);
+    WriteProprio(proprio_, seen, proprio);
+    const Senses truth = Truth(scene);
     if (critic_as_teacher_)
-      PutRobot({scene.q, scene.qd, scene.hand, scene.object, true, 1}, scene, state);
+      WriteProprio(teacher_, truth, state);
     else
-      ObserveState(scene, state);
+      ObserveState(scene, truth, state);
   }
 
  private:
-  static void Append(std::vector<ObservationField>& to, const std::vector<ObservationField>& more) {
-    to.insert(to.end(), more.begin(), more.end());
-  }
   // What a robot knows of itself, and with `teacher` of the object as well.
-  static std::vector<ObservationField> RobotFields(const TaskDims& d, bool teacher) {
-    std::vector<ObservationField> fields = {{"joint_position", d.joints, "rad"},
-                                            {"joint_velocity", d.joints, "rad/s"},
-                                            {"hand_position", 3 * d.hand_points, "m"},
-                                            {"hand_velocity", 3 * d.hand_points, "m/s"}};
-    if (teacher) Append(fields, {{"object_position", 3, "m"}, {"object_rotation", 4, ""}});
-    Append(fields, {{"goal", 3, "m"}});
-    if (teacher) Append(fields, Identity(d));
-    Append(fields, Commands(d));
-    return fields;
+  static std::vector<SensedPart> RobotParts(bool teacher) {
+    using enum SensedPart;
+    std::vector<SensedPart> parts = {kJointPosition, kJointVelocity, kHandPosition, kHandVelocity};
+    if (teacher) parts.insert(parts.end(), {kObjectPosition, kObjectRotation});
+    parts.push_back(kGoal);
+    if (teacher) parts.insert(parts.end(), {kObjectIdentity, kObjectScale});
+    parts.insert(parts.end(), {kLastAction, kCommandedPosition, kCommandedVelocity, kCommandedAcceleration});
+    return parts;
   }
-  static std::vector<ObservationField> Identity(const TaskDims& d) {
-    return {{"object", d.objects, "one-hot"}, {"object_scale", 1, ""}};
-  }
-  static std::vector<ObservationField> Commands(const TaskDims& d) {
-    return {{"last_action", d.actions, ""},
-            {"commanded_position", d.joints, "rad"},
-            {"commanded_velocity", d.joints, "rad/s"},
-            {"commanded_acceleration", d.joints, "rad/s2"}};
+  // The end of the full state.
+  static constexpr SensedPart kRest[] = {SensedPart::kObjectIdentity,    SensedPart::kObjectScale,
+                                         SensedPart::kLastAction,        SensedPart::kCommandedPosition,
+                                         SensedPart::kCommandedVelocity, SensedPart::kCommandedAcceleration};
+
+  Senses Truth(const Scene& scene) const {
+    Senses truth = SensesOf(scene);
+    truth.q = scene.q;
+    truth.qd = scene.qd;
+    truth.hand = scene.hand;
+    truth.object = scene.object;
+    truth.goal = goal_;
+    return truth;
   }
 
   // 1. The hand's points come near the object, the farthest counts.
@@ -176,52 +181,7 @@ class Grasp final : public Task {
            std::abs(p.y - config_.reach_center[1]) > 0.5 * config_.reach_size[1] || p.z < config_.reach_z_m;
   }
 
-  static void PutIdentity(const Scene& scene, NumberWriter& out) {
-    for (int i = 0; i < scene.objects; ++i) out.Put(i == scene.object_index ? 1.0 : 0.0);
-    out.Put(1.0);  // objects have one size
-  }
-  static void PutCommands(const Scene& scene, double velocity_factor, NumberWriter& out) {
-    out.Put(scene.action);
-    out.Put(scene.command_q);
-    out.Put(scene.command_qd, velocity_factor);
-    out.Put(scene.command_qdd, velocity_factor);
-  }
-
-  // Of RobotFields: what is observed, and the factor on all speeds.
-  struct RobotView {
-    std::span<const double> q, qd;
-    std::span<const FrameMotion> hand;
-    const Transform& object;
-    bool teacher;
-    double velocity_factor;
-  };
-
-  void PutRobot(const RobotView& view, const Scene& scene, std::span<float> numbers) const {
-    const double factor = view.velocity_factor;
-    NumberWriter out(numbers);
-    out.Put(view.q);
-    out.Put(view.qd, factor);
-    for (const FrameMotion& point : view.hand) out.Put(point.pos);
-    for (const FrameMotion& point : view.hand) out.Put(factor * point.linear);
-    if (view.teacher) {
-      out.Put(view.object.pos);
-      out.Put(view.object.quat);
-    }
-    out.Put(goal_);
-    if (view.teacher) PutIdentity(scene, out);
-    PutCommands(scene, factor, out);
-    GS_CHECK(out.Written() == numbers.size(), "an observation is not filled as declared");
-  }
-
-  void ObserveProprio(const Scene& scene, std::span<float> proprio) const {
-    const double factor = RampAt(config_.velocity_inputs, scene.level);
-    PutRobot({scene.q_seen, scene.qd_seen, scene.hand_seen, scene.object_seen, teacher_, factor}, scene, proprio);
-    if (config_.observation_clip <= 0) return;
-    const float clip = static_cast<float>(config_.observation_clip);
-    for (float& value : proprio) value = std::clamp(value, -clip, clip);
-  }
-
-  void ObserveState(const Scene& scene, std::span<float> state) const {
+  void ObserveState(const Scene& scene, const Senses& truth, std::span<float> state) const {
     NumberWriter out(state);
     out.Put(scene.q);
     out.Put(scene.qd);
@@ -237,14 +197,14 @@ class Grasp final : public Task {
     out.Put(scene.object_linear);
     out.Put(scene.object_angular);
     out.Put(goal_);
-    PutIdentity(scene, out);
-    PutCommands(scene, 1, out);
+    WriteParts(kRest, truth, out);
     GS_CHECK(out.Written() == state.size(), "state is not filled as declared");
   }
 
   const TaskConfig task_;
   const GraspConfig config_;
-  const bool teacher_, critic_as_teacher_;
+  const ProprioRule teacher_, proprio_;
+  const bool critic_as_teacher_;
   const size_t arm_;
   const std::vector<double> curl_;
   const Vec3 goal_;

@@ -107,7 +107,6 @@ class LibraryTask final : public Task {
   std::vector<ObservationField> StateFields(const TaskDims& dims) const override { return Tell(dims).state; }
   const std::vector<std::string>& RewardTerms() const override { return told_.rewards; }
   std::vector<std::string> Metrics() const override { return told_.metrics; }
-  bool WantsHand() const override { return true; }
   int MemorySize() const override { return told_.memory; }
 
   Transform Spawn(const ObjectInfo& object, double level, Rng& rng) const override {

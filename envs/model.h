@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "control/kinematic_tree.h"
+#include "control/robot_model.h"
 #include "envs/config.h"
 
 namespace gripstream {
@@ -26,14 +26,10 @@ struct ObjectInfo {
 };
 
 // The task's names as numbers. Joints are in the order of `actuators`: the one joint order everywhere.
-struct RobotBinding {
+struct RobotBinding : RobotModel {
   std::vector<int> actuators;   // actuator ids
   std::vector<int> qpos, dofs;  // addresses per joint
-  KinematicTree tree;           // its joints are these joints
-  LinkFrame palm;
-  std::vector<LinkFrame> tips;
-  std::vector<int> touches;  // addresses in sensordata
-  int arm_joints = 0;
+  std::vector<int> touches;     // addresses in sensordata
   int palm_site = -1;
   int object_body = -1;
   int object_qpos = -1, object_dof = -1;  // addresses of its free joint

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "envs/action_map.h"
+#include "control/action_map.h"
 #include "envs/config.h"
 #include "envs/model.h"
 

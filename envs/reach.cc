@@ -3,26 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "envs/number_writer.h"
+#include "control/number_writer.h"
 
 namespace gripstream {
 namespace {
-
-double TimeLeft(const Scene& scene) {
-  return 1.0 - static_cast<double>(scene.step) / scene.episode_steps;
-}
 
 class Reach final : public Task {
  public:
   explicit Reach(const TaskConfig& config) : config_(config) {}
 
-  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override {
-    return {{"joint_position", d.joints, "rad"},
-            {"palm_position", 3, "m"},
-            {"commanded_palm", 3, "m"},
-            {"last_action", d.actions, ""},
-            {"time_left", 1, ""}};
-  }
+  std::vector<ObservationField> ProprioFields(const TaskDims& d) const override { return FieldsOf(proprio_.parts, d); }
   std::vector<ObservationField> StateFields(const TaskDims& d) const override {
     return {{"joint_position", d.joints, "rad"}, {"joint_velocity", d.joints, "rad/s"}, {"palm_position", 3, "m"},
             {"commanded_palm", 3, "m"},          {"object_position", 3, "m"},           {"object_rotation", 4, ""},
@@ -57,12 +47,7 @@ class Reach final : public Task {
   }
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
-    NumberWriter seen(proprio);
-    seen.Put(scene.q);
-    seen.Put(scene.palm.pos);
-    seen.Put(scene.palm_target);
-    seen.Put(scene.action);
-    seen.Put(TimeLeft(scene));
+    WriteProprio(proprio_, SensesOf(scene), proprio);
     NumberWriter all(state);
     all.Put(scene.q);
     all.Put(scene.qd);
@@ -86,6 +71,8 @@ class Reach final : public Task {
   }
 
   const TaskConfig config_;
+  const ProprioRule proprio_{{SensedPart::kJointPosition, SensedPart::kPalmPosition, SensedPart::kCommandedPalm,
+                              SensedPart::kLastAction, SensedPart::kTimeLeft}};
 };
 
 }  // namespace

@@ -1,11 +1,7 @@
-// The lists of tasks and action maps. A new one is added here and nowhere else; `Choice` in config.h names them too.
+// The list of tasks. A new one is added here and nowhere else; `Choice` in config.h names them too.
 #include "core/error.h"
-#include "envs/action_map.h"
-#include "envs/fabric_map.h"
 #include "envs/grasp.h"
-#include "envs/joint_targets.h"
 #include "envs/library_task.h"
-#include "envs/palm_pose.h"
 #include "envs/reach.h"
 #include "envs/task.h"
 
@@ -22,21 +18,9 @@ constexpr TaskEntry kTasks[] = {
     {"grasp", &MakeGrasp},
 };
 
-struct ActionMapEntry {
-  const char* name;
-  std::unique_ptr<ActionMap> (*make)(const ActionConfig&, const RobotBinding&);
-};
-
-constexpr ActionMapEntry kActionMaps[] = {
-    {"palm_pose", &MakePalmPose},
-    {"joint_targets", &MakeJointTargets},
-    {"fabric", &MakeFabricMap},
-};
-
-template <class Entries>
-std::vector<std::string> NamesOf(const Entries& entries) {
+std::vector<std::string> AllNames() {
   std::vector<std::string> names;
-  for (const auto& entry : entries) names.emplace_back(entry.name);
+  for (const TaskEntry& entry : kTasks) names.emplace_back(entry.name);
   return names;
 }
 
@@ -49,12 +33,7 @@ std::string Joined(const std::vector<std::string>& names) {
 }  // namespace
 
 const std::vector<std::string>& TaskNames() {
-  static const std::vector<std::string> names = NamesOf(kTasks);
-  return names;
-}
-
-const std::vector<std::string>& ActionMapNames() {
-  static const std::vector<std::string> names = NamesOf(kActionMaps);
+  static const std::vector<std::string> names = AllNames();
   return names;
 }
 
@@ -69,13 +48,6 @@ std::unique_ptr<Task> MakeTask(const TaskConfig& config, const RobotBinding& rob
     if (config.name == entry.name) return entry.make(config, robot);
   }
   throw InputError("task", "task.name", config.name, "one of " + Joined(TaskNames()));
-}
-
-std::unique_ptr<ActionMap> MakeActionMap(const ActionConfig& config, const RobotBinding& robot) {
-  for (const ActionMapEntry& entry : kActionMaps) {
-    if (config.map == entry.name) return entry.make(config, robot);
-  }
-  throw InputError("task", "task.action.map", config.map, "one of " + Joined(ActionMapNames()));
 }
 
 }  // namespace gripstream

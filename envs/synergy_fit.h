@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "control/synergy_table.h"
 #include "envs/config.h"
-#include "envs/synergy_table.h"
 
 namespace gripstream {
 

@@ -11,23 +11,12 @@
 
 #include "control/frame_motion.h"
 #include "control/math3.h"
+#include "control/senses.h"
 #include "core/rng.h"
 #include "envs/config.h"
 #include "envs/model.h"
 
 namespace gripstream {
-
-// One part of an observation, in order; for descriptions and for whoever takes an observation apart.
-struct ObservationField {
-  std::string name;
-  int size;
-  std::string unit;
-};
-
-// Sizes that a task's layouts depend on.
-struct TaskDims {
-  int joints, actions, hand_points, touches, objects;
-};
 
 // An environment after a policy step, in the robot's base frame and joint order.
 struct Scene {
@@ -40,7 +29,7 @@ struct Scene {
   // As the robot's sensors have it, with noise and bias where the configuration has them.
   std::span<const double> q_seen{}, qd_seen{};
   Transform object_seen{};
-  // Palm, then fingertips; empty unless the task WantsHand().
+  // Palm, then fingertips, by kinematics from the joints.
   std::span<const FrameMotion> hand{}, hand_seen{};
   Vec3 object_linear{}, object_angular{};                            // m/s, rad/s, in the base frame
   std::span<const double> command_q{}, command_qd{}, command_qdd{};  // of the action map
@@ -49,6 +38,26 @@ struct Scene {
   int object_index = 0, objects = 0;  // place among the task's objects, and their number
   double level = 0;                   // of the curriculum, [0, 1]
 };
+
+inline double TimeLeft(const Scene& scene) {
+  return 1.0 - static_cast<double>(scene.step) / scene.episode_steps;
+}
+
+// As the robot's sensors have it.
+inline Senses SensesOf(const Scene& s) {
+  return {.q = s.q_seen,
+          .qd = s.qd_seen,
+          .hand = s.hand_seen,
+          .action = s.action,
+          .commanded_palm = s.palm_target,
+          .command_q = s.command_q,
+          .command_qd = s.command_qd,
+          .command_qdd = s.command_qdd,
+          .time_left = TimeLeft(s),
+          .object = s.object_seen,
+          .object_index = s.object_index,
+          .objects = s.objects};
+}
 
 struct Outcome {
   bool terminated = false;  // the episode ends here, before its time
@@ -59,13 +68,16 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // The layouts of obs.proprio and state.
+  // The layouts of obs.proprio and state. A robot makes the former by the names of its parts (control/senses.h), with
+  // the goal, the factor on speeds at a level of the curriculum, and the clip (0: none) that follow.
   virtual std::vector<ObservationField> ProprioFields(const TaskDims& dims) const = 0;
+  virtual Vec3 Goal() const { return {}; }
+  virtual double VelocityFactor(double) const { return 1; }
+  virtual double ObservationClip() const { return 0; }
   virtual std::vector<ObservationField> StateFields(const TaskDims& dims) const = 0;
   virtual const std::vector<std::string>& RewardTerms() const = 0;
   // Numbers to be logged, per step, that are no reward.
   virtual std::vector<std::string> Metrics() const { return {}; }
-  virtual bool WantsHand() const { return false; }
   // Numbers that the task remembers per environment; zeros at the start of an episode.
   virtual int MemorySize() const { return 0; }
 

@@ -233,6 +233,8 @@ int Main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "sim_server") BecomeRole("gripstream-sim", argc, argv);
   if (argc > 1 && std::string(argv[1]) == "learner") BecomeRole("gripstream-learner", argc, argv);
   if (argc > 1 && std::string(argv[1]) == "export") BecomeRole("gripstream-export", argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "run") BecomeRole("gripstream-run", argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "sim_robot") BecomeRole("gripstream-sim-robot", argc, argv);
   CLI::App app("gripstream: vision-based dexterous grasping, simulators and learner as separate processes");
   app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.require_subcommand(1);
@@ -265,6 +267,8 @@ int Main(int argc, char** argv) {
   AddKeygen(app, keygen, action);
   AddSynergies(app, synergies, action);
   app.add_subcommand("export", "Write a trained policy as ONNX and TorchScript, with a manifest")->prefix_command();
+  app.add_subcommand("run", "Run an exported policy on a robot: run DIR")->prefix_command();
+  app.add_subcommand("sim_robot", "Play the robot for `gripstream run`: sim_robot CONFIG")->prefix_command();
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
   if (argc > 1) RefuseUnknownCommand(app, argv[1]);

@@ -1,6 +1,7 @@
 // gripstream export, as a program of its own because it needs LibTorch: from a checkpoint to files that a robot's
 // computer can run.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -8,8 +9,8 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "deploy/manifest.h"
-#include "envs/model.h"
+#include "deploy/sim_robot/manifest_task.h"
+#include "envs/env_batch.h"
 #include "launch/checkpoints.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
@@ -49,30 +50,6 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
   return true;
 }
 
-ManifestVector VectorOf(const std::vector<ObservationField>& fields) {
-  ManifestVector parts;
-  for (const ObservationField& field : fields) {
-    parts.names.push_back(field.name);
-    parts.sizes.push_back(field.size);
-    parts.units.push_back(field.unit);
-  }
-  return parts;
-}
-
-ManifestJoints JointsOf(const TaskConfig& task) {
-  const ModelSet models(task);
-  const RobotBinding& robot = models.Binding();
-  ManifestJoints joints;
-  joints.names = robot.tree.joint_names;
-  joints.arm = robot.arm_joints;
-  for (const JointLimit& limit : robot.tree.limits) {
-    joints.lower.push_back(limit.lower);
-    joints.upper.push_back(limit.upper);
-  }
-  for (const int address : robot.qpos) joints.home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
-  return joints;
-}
-
 ManifestCamera CameraOf(const TaskConfig& task, const std::string& name, int width_px, int height_px) {
   const CameraFacts facts = DescribeCamera(task, name == kTaskCamera ? task.camera : name, width_px, height_px);
   return {.name = facts.name,
@@ -101,7 +78,7 @@ void AddCameras(const RunConfig& config, const Policy& policy, Manifest& manifes
   }
 }
 
-Manifest ManifestOf(const RunConfig& config, const TaskDescription& task, const Policy& policy, const Graph& graph) {
+Manifest ManifestOf(const RunConfig& config, const Policy& policy, const Graph& graph) {
   Manifest manifest;
   const PolicyShapes& shapes = policy.Shapes();
   manifest.policy.name = config.policy.name;
@@ -110,16 +87,15 @@ Manifest ManifestOf(const RunConfig& config, const TaskDescription& task, const 
   manifest.policy.memory = static_cast<int>(policy.Network().ActorMemorySize());
   manifest.policy.actions = shapes.action;
   manifest.policy.aux = policy.Network().HasAux() ? shapes.aux : 0;
-  const TaskConfig& t = config.task;
-  manifest.control = {.policy_hz = static_cast<double>(t.physics_hz) / t.decimation,
-                      .target_hz = static_cast<double>(t.physics_hz) / t.control_decimation,
-                      .episode_s = t.episode_s,
-                      .action_map = t.action.map};
-  manifest.joints = JointsOf(t);
-  manifest.proprio = VectorOf(task.proprio);
-  manifest.state = VectorOf(task.state);
   AddCameras(config, policy, manifest);
   return manifest;
+}
+
+// The curriculum's level, [0, 1], at which the policy is evaluated.
+double LevelOf(const CurriculumConfig& curriculum, const RunCounters& counters) {
+  int level = counters.curriculum_level < 0 ? curriculum.start : counters.curriculum_level;
+  if (curriculum.eval_level >= 0) level = curriculum.eval_level;
+  return static_cast<double>(std::min(level, curriculum.levels)) / curriculum.levels;
 }
 
 // The ONNX and TorchScript files first, the manifest, which names their digests, last: a folder with a manifest is
@@ -153,9 +129,12 @@ int Main(int argc, char** argv) {
   const Checkpoint checkpoint = LoadCheckpoint(file);
   RestorePolicy(checkpoint, file, policy);
   const Graph graph = policy.InferenceGraph();
-  Manifest manifest = ManifestOf(config, task, policy, graph);
+  Manifest manifest = ManifestOf(config, policy, graph);
   manifest.origin.checkpoint = fs::path(file).filename();
-  manifest.origin.iteration = static_cast<int>(CountersOf(checkpoint, file).iteration);
+  const RunCounters counters = CountersOf(checkpoint, file);
+  const auto envs = EnvBatch::Make(config.task, {.threads = 1}, config.run.seed, 0, 1);
+  DescribeTaskIn(manifest, config.task, *envs, LevelOf(config.task.curriculum, counters));
+  manifest.origin.iteration = static_cast<int>(counters.iteration);
   manifest.origin.seed = config.run.seed;
   manifest.origin.parameters_sha256 = ParametersSha256(policy.Network().Parameters());
   WriteAll(arguments.output, graph, config, manifest);

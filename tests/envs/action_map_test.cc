@@ -1,12 +1,13 @@
-// Tests envs/action_map.h: joint_targets and palm_pose on the shipped robot.
-#include "envs/action_map.h"
+// Tests control/action_map.h and envs/action_files.h on the shipped robot.
+#include "control/action_map.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "control/action_ranges.h"
 #include "core/error.h"
-#include "envs/action_ranges.h"
+#include "envs/action_files.h"
 #include "tests/envs/helpers.h"
 
 namespace gripstream {
@@ -46,7 +47,9 @@ class ActionMapTest : public ::testing::Test {
     return targets;
   }
   static std::unique_ptr<ActionMap> Make(const ActionConfig& config, const RobotBinding& robot) {
-    return MakeActionMap(config, robot);
+    TaskConfig task = testing::SmallTask();
+    task.action = config;
+    return MakeActionMap(ReadActionSetup(task, robot), robot);
   }
 
   ModelSet models_;

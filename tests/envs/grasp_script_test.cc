@@ -4,8 +4,8 @@
 #include <array>
 #include <numbers>
 
+#include "envs/action_files.h"
 #include "envs/grasp.h"
-#include "envs/synergy_table.h"
 #include "tests/envs/helpers.h"
 
 namespace gripstream {

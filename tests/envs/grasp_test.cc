@@ -31,8 +31,7 @@ TaskConfig GraspTask() {
 RobotBinding SmallRobot() {
   RobotBinding robot;
   robot.arm_joints = 2;
-  robot.qpos = {0, 1, 2, 3};
-  robot.home_qpos = {0, 0, 0.5, 0.25, 0};
+  robot.home = {0, 0, 0.5, 0.25};
   return robot;
 }
 

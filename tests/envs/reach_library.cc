@@ -64,8 +64,8 @@ class ReachAgain final : public Task {
 
   void Observe(const Scene& s, float* proprio, float* state) const override {
     const double left = 1.0 - static_cast<double>(s.step) / s.episode_steps;
-    proprio = Put(s.q, s.q.size, proprio);
-    proprio = Put(s.palm.position, 3, proprio);
+    proprio = Put(s.q_seen, s.q_seen.size, proprio);
+    proprio = Put(s.hand_seen[0].position, 3, proprio);
     proprio = Put(s.palm_target, 3, proprio);
     proprio = Put(s.action, s.action.size, proprio);
     *proprio = static_cast<float>(left);

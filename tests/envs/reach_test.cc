@@ -18,8 +18,10 @@ using testing::Record;
 struct SceneParts {
   std::vector<double> q = {0.1, 0.2}, qd = {0.3, 0.4};
   std::vector<float> action = {0.5f}, last_action = {-0.5f};
+  std::vector<FrameMotion> hand{1};
 
-  Scene Make(Vec3 palm, Vec3 target, Vec3 object, int step) const {
+  Scene Make(Vec3 palm, Vec3 target, Vec3 object, int step) {
+    hand[0].pos = palm;
     return {.q = q,
             .qd = qd,
             .palm = {palm, {}},
@@ -28,7 +30,10 @@ struct SceneParts {
             .action = action,
             .last_action = last_action,
             .step = step,
-            .episode_steps = 4};
+            .episode_steps = 4,
+            .q_seen = q,
+            .qd_seen = qd,
+            .hand_seen = hand};
   }
 };
 
@@ -48,7 +53,7 @@ TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
                   .weight_success = 7,
                   .weight_action_rate = 11};
   const auto task = MakeReach(config, {});
-  const SceneParts parts;
+  SceneParts parts;
   std::vector<float> terms(task->RewardTerms().size());
   // Palm 5 cm from the object, commanded 20 cm from it.
   const Scene scene = parts.Make({0.03, 0.04, 0}, {0, 0, 0.2}, {}, 4);
@@ -64,7 +69,7 @@ TEST(Reach, SuccessIsCountedWithinTheRadiusAndItsBonusPaidAtTheEndOnly) {
   TaskConfig config;
   config.reach.weight_success = 1;
   const auto task = MakeReach(config, {});
-  const SceneParts parts;
+  SceneParts parts;
   std::vector<float> terms(task->RewardTerms().size());
   EXPECT_FALSE(task->Evaluate(parts.Make({0.061, 0, 0}, {}, {}, 4), {}, true, terms).success);
   EXPECT_EQ(terms[2], 0.0f);
@@ -76,7 +81,7 @@ TEST(Reach, SuccessIsCountedWithinTheRadiusAndItsBonusPaidAtTheEndOnly) {
 
 TEST(Reach, ObservationsAreLaidOutAsDeclaredAndProprioceptionHidesTheObject) {
   const auto task = MakeReach(TaskConfig(), {});
-  const SceneParts parts;
+  SceneParts parts;
   std::vector<float> proprio(SizeOfFields(task->ProprioFields({2, 1, 0, 0, 1})));
   std::vector<float> state(SizeOfFields(task->StateFields({2, 1, 0, 0, 1})));
   task->Observe(parts.Make({1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 1), proprio, state);

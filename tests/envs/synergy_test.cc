@@ -1,9 +1,10 @@
-// Tests envs/synergy_fit.h and envs/synergy_table.h.
+// Tests envs/synergy_fit.h, and control/synergy_table.h by the files of envs/action_files.h.
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/error.h"
+#include "envs/action_files.h"
 #include "envs/synergy_fit.h"
 #include "tests/envs/helpers.h"
 

@@ -21,7 +21,7 @@ struct SynergyTable {
   double share = 0;
 
   void Fields(FieldVisitor& v) {
-    v.Int("joints", joints, {.doc = "joints of the hand", .required = true}, {1, 64});
+    v.Int("joints", joints, {.doc = "joints of the hand", .required = true}, {0, 64});
     v.Floats("directions", directions, 0, {.doc = "one row of `joints` numbers after the other", .required = true});
     v.Floats("low", low, 0, {.doc = "least coordinate of each row over the fitted postures; empty: not known"});
     v.Floats("high", high, 0, {.doc = "greatest coordinate of each row; empty: not known"});
@@ -31,12 +31,11 @@ struct SynergyTable {
   }
   int Count() const { return joints == 0 ? 0 : static_cast<int>(directions.size()) / joints; }
   HandSynergies Rows(const std::string& where) const;
-  // As a file that ReadSynergyTable reads, six decimals.
+  // As a file, six decimals.
   std::string ToText() const;
 };
 
-// The table at `path`, the shipped one when that is empty; an empty table for a robot without a hand. Throws InputError
-// naming the file and key when it does not fit a hand of `hand_joints`.
-SynergyTable ReadSynergyTable(const std::string& path, size_t hand_joints);
+// Throws InputError naming `file` and the key when the table does not fit a hand of `hand_joints`.
+void CheckSynergyTable(const SynergyTable& table, const std::string& file, size_t hand_joints);
 
 }  // namespace gripstream

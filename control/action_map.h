@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "envs/config.h"
-#include "envs/model.h"
+#include "control/action_config.h"
+#include "control/robot_model.h"
+#include "control/synergy_table.h"
 
 namespace gripstream {
 
@@ -46,8 +47,17 @@ class ActionMap {
   virtual void Commanded(std::span<const double> memory, const CommandedMotion& out) const = 0;
 };
 
-// The maps that `task.action.map` may name. Throws InputError when the configuration does not fit the robot.
-std::unique_ptr<ActionMap> MakeActionMap(const ActionConfig& config, const RobotBinding& robot);
+// Everything that an action map is made from, with the files that the configuration names already read: `synergies` is
+// empty for a robot without a hand and for a map that needs none.
+struct ActionSetup {
+  ActionConfig config;
+  SynergyTable synergies;
+  FabricBody body;
+};
+
+// The maps that `task.action.map` may name. The map refers to `robot`. Throws InputError when the setup does not fit
+// the robot.
+std::unique_ptr<ActionMap> MakeActionMap(const ActionSetup& setup, const RobotModel& robot);
 const std::vector<std::string>& ActionMapNames();
 
 }  // namespace gripstream

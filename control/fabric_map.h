@@ -6,10 +6,10 @@
 // Memory: q [J], qd [J], qdd [J], palm goal as position [3] and quaternion [4], synergy goal [S], damping [1].
 #pragma once
 
-#include "envs/action_map.h"
+#include "control/action_map.h"
 
 namespace gripstream {
 
-std::unique_ptr<ActionMap> MakeFabricMap(const ActionConfig& config, const RobotBinding& robot);
+std::unique_ptr<ActionMap> MakeFabricMap(const ActionSetup& setup, const RobotModel& robot);
 
 }  // namespace gripstream

@@ -1,21 +1,20 @@
-#include "envs/palm_pose.h"
+#include "control/palm_pose.h"
 
 #include <algorithm>
 #include <array>
 
+#include "control/action_parts.h"
+#include "control/action_ranges.h"
 #include "control/pose_servo.h"
 #include "control/synergies.h"
 #include "core/error.h"
-#include "envs/action_parts.h"
-#include "envs/action_ranges.h"
-#include "envs/synergy_table.h"
 
 namespace gripstream {
 namespace {
 
 constexpr size_t kPose = 6;
 
-PoseServoParams ServoParams(const ActionConfig& config, const RobotBinding& robot, const std::vector<double>& rest) {
+PoseServoParams ServoParams(const ActionConfig& config, const RobotModel& robot, const std::vector<double>& rest) {
   PoseServoParams params;
   params.position_gain = config.position_gain;
   params.rotation_gain = config.rotation_gain;
@@ -32,18 +31,17 @@ PoseServoParams ServoParams(const ActionConfig& config, const RobotBinding& robo
 
 class PalmPose final : public ActionMap {
  public:
-  PalmPose(const ActionConfig& config, const RobotBinding& robot)
+  PalmPose(const ActionSetup& setup, const RobotModel& robot)
       : robot_(robot),
-        joints_(robot.qpos.size()),
+        joints_(static_cast<size_t>(robot.tree.Joints())),
         arm_(static_cast<size_t>(robot.arm_joints)),
         hand_(joints_ - arm_),
-        hand_speed_(config.max_hand_speed),
-        rest_(RestPosture(config, robot)),
-        synergies_(ReadSynergyTable(config.synergies, hand_).Rows("task.action.synergies")),
-        ranges_(WithSynergies(config.palm_low, config.synergy_low, synergies_, HandRest(), "action.synergy_low"),
-                WithSynergies(config.palm_high, config.synergy_high, synergies_, HandRest(), "action.synergy_high"),
-                "action.palm_low"),
-        servo_(ServoParams(config, robot, rest_)) {}
+        hand_speed_(setup.config.max_hand_speed),
+        rest_(RestPosture(setup.config, robot)),
+        synergies_(setup.synergies.Rows("task.action.synergies")),
+        ranges_(Ranges(setup.config.palm_low, setup.config.synergy_low, "action.synergy_low"),
+                Ranges(setup.config.palm_high, setup.config.synergy_high, "action.synergy_high"), "action.palm_low"),
+        servo_(ServoParams(setup.config, robot, rest_)) {}
 
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return static_cast<int>(joints_ + hand_ + kPose); }
@@ -90,11 +88,14 @@ class PalmPose final : public ActionMap {
   }
 
  private:
+  std::vector<double> Ranges(const std::vector<double>& pose, const std::vector<double>& given, const char* key) const {
+    return WithSynergies(pose, given, synergies_, HandRest(), key);
+  }
   std::span<const double> HandRest() const { return std::span(rest_).subspan(arm_); }
   std::span<double> HandGoal(std::span<double> memory) const { return memory.subspan(joints_, hand_); }
   std::span<double> PalmGoal(std::span<double> memory) const { return memory.subspan(joints_ + hand_, kPose); }
 
-  const RobotBinding& robot_;
+  const RobotModel& robot_;
   const size_t joints_, arm_, hand_;
   const double hand_speed_;  // rad/s
   const std::vector<double> rest_;
@@ -105,8 +106,8 @@ class PalmPose final : public ActionMap {
 
 }  // namespace
 
-std::unique_ptr<ActionMap> MakePalmPose(const ActionConfig& config, const RobotBinding& robot) {
-  return std::make_unique<PalmPose>(config, robot);
+std::unique_ptr<ActionMap> MakePalmPose(const ActionSetup& setup, const RobotModel& robot) {
+  return std::make_unique<PalmPose>(setup, robot);
 }
 
 }  // namespace gripstream

@@ -1,14 +1,13 @@
-#include "envs/fabric_map.h"
+#include "control/fabric_map.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "control/action_parts.h"
+#include "control/action_ranges.h"
 #include "control/fabric.h"
 #include "core/error.h"
-#include "envs/action_parts.h"
-#include "envs/action_ranges.h"
-#include "envs/synergy_table.h"
 
 namespace gripstream {
 namespace {
@@ -16,27 +15,21 @@ namespace {
 constexpr size_t kPose = 6;
 constexpr size_t kGoal = 7;  // position and quaternion
 
-FabricBody ReadBody(const std::string& path) {
-  FabricBody body;
-  if (!path.empty()) ConfigFile(path, std::vector<std::string>()).Read(body);
-  return body;
-}
-
 class FabricMap final : public ActionMap {
  public:
-  FabricMap(const ActionConfig& config, const RobotBinding& robot)
-      : joints_(robot.qpos.size()),
+  FabricMap(const ActionSetup& setup, const RobotModel& robot)
+      : joints_(static_cast<size_t>(robot.tree.Joints())),
         arm_(static_cast<size_t>(robot.arm_joints)),
-        speed_(config.fabric.speed),
+        speed_(setup.config.fabric.speed),
         robot_(robot),
-        rest_(RestPosture(config, robot)),
-        table_(ReadSynergyTable(config.synergies, joints_ - arm_)),
-        synergies_(table_.Rows("task.action.synergies")),
-        ranges_(Ranges(config.palm_low, config.synergy_low, table_.low, "action.synergy_low"),
-                Ranges(config.palm_high, config.synergy_high, table_.high, "action.synergy_high"), "action.palm_low"),
-        model_(MakeFabricModel(robot.tree, robot.palm, robot.arm_joints, synergies_, rest_, config.fabric,
-                               ReadBody(config.fabric_body),
-                               config.fabric_body.empty() ? "task.action" : config.fabric_body)) {}
+        rest_(RestPosture(setup.config, robot)),
+        synergies_(setup.synergies.Rows("task.action.synergies")),
+        ranges_(Ranges(setup.config.palm_low, setup.config.synergy_low, setup.synergies.low, "action.synergy_low"),
+                Ranges(setup.config.palm_high, setup.config.synergy_high, setup.synergies.high, "action.synergy_high"),
+                "action.palm_low"),
+        model_(MakeFabricModel(robot.tree, robot.palm, robot.arm_joints, synergies_, rest_, setup.config.fabric,
+                               setup.body,
+                               setup.config.fabric_body.empty() ? "task.action" : setup.config.fabric_body)) {}
 
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return static_cast<int>(3 * joints_ + kGoal + Synergies() + 1); }
@@ -94,9 +87,8 @@ class FabricMap final : public ActionMap {
 
   const size_t joints_, arm_;
   const double speed_;
-  const RobotBinding& robot_;
+  const RobotModel& robot_;
   const std::vector<double> rest_;
-  const SynergyTable table_;
   const HandSynergies synergies_;
   const ActionRanges ranges_;
   const FabricModel model_;
@@ -104,8 +96,8 @@ class FabricMap final : public ActionMap {
 
 }  // namespace
 
-std::unique_ptr<ActionMap> MakeFabricMap(const ActionConfig& config, const RobotBinding& robot) {
-  return std::make_unique<FabricMap>(config, robot);
+std::unique_ptr<ActionMap> MakeFabricMap(const ActionSetup& setup, const RobotModel& robot) {
+  return std::make_unique<FabricMap>(setup, robot);
 }
 
 }  // namespace gripstream

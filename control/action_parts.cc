@@ -1,16 +1,12 @@
-#include "envs/action_parts.h"
+#include "control/action_parts.h"
 
 #include "core/error.h"
 
 namespace gripstream {
 
-std::vector<double> RestPosture(const ActionConfig& config, const RobotBinding& robot) {
-  const size_t joints = robot.qpos.size();
-  if (config.rest.empty()) {
-    std::vector<double> home;
-    for (const int address : robot.qpos) home.push_back(robot.home_qpos[static_cast<size_t>(address)]);
-    return home;
-  }
+std::vector<double> RestPosture(const ActionConfig& config, const RobotModel& robot) {
+  const size_t joints = static_cast<size_t>(robot.tree.Joints());
+  if (config.rest.empty()) return robot.home;
   if (config.rest.size() != joints)
     throw InputError("task", "action.rest", std::to_string(config.rest.size()) + " numbers",
                      std::to_string(joints) + ", one per joint, or none for the home posture");

@@ -5,10 +5,10 @@
 // Memory: joint targets [J], hand goal [H], palm goal [6].
 #pragma once
 
-#include "envs/action_map.h"
+#include "control/action_map.h"
 
 namespace gripstream {
 
-std::unique_ptr<ActionMap> MakePalmPose(const ActionConfig& config, const RobotBinding& robot);
+std::unique_ptr<ActionMap> MakePalmPose(const ActionSetup& setup, const RobotModel& robot);
 
 }  // namespace gripstream

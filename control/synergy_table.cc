@@ -1,4 +1,4 @@
-#include "envs/synergy_table.h"
+#include "control/synergy_table.h"
 
 #include <cstdio>
 
@@ -40,11 +40,7 @@ std::string SynergyTable::ToText() const {
   return text + "share: " + Line(&share, 1) + "\n";
 }
 
-SynergyTable ReadSynergyTable(const std::string& path, size_t hand_joints) {
-  if (hand_joints == 0) return {};
-  const std::string file = path.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/hand_synergies.yaml" : path;
-  SynergyTable table;
-  ConfigFile(file, std::vector<std::string>()).Read(table);
+void CheckSynergyTable(const SynergyTable& table, const std::string& file, size_t hand_joints) {
   if (static_cast<size_t>(table.joints) != hand_joints)
     throw InputError(file, "joints", std::to_string(table.joints), std::to_string(hand_joints) + ", those of the hand");
   const size_t rows = static_cast<size_t>(table.Count());
@@ -55,7 +51,6 @@ SynergyTable ReadSynergyTable(const std::string& path, size_t hand_joints) {
     if (!range->empty() && range->size() != rows)
       throw InputError(file, "low and high", std::to_string(range->size()) + " numbers", std::to_string(rows));
   }
-  return table;
 }
 
 }  // namespace gripstream

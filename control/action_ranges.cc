@@ -1,4 +1,4 @@
-#include "envs/action_ranges.h"
+#include "control/action_ranges.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "envs/joint_targets.h"
+#include "control/joint_targets.h"
 
 #include <algorithm>
 
+#include "control/action_ranges.h"
 #include "core/error.h"
-#include "envs/action_ranges.h"
 
 namespace gripstream {
 namespace {
@@ -22,10 +22,10 @@ std::vector<double> Narrowed(const std::vector<double>& given, const KinematicTr
 
 class JointTargets final : public ActionMap {
  public:
-  JointTargets(const ActionConfig& config, const RobotBinding& robot)
+  JointTargets(const ActionSetup& setup, const RobotModel& robot)
       : robot_(robot),
-        ranges_(Narrowed(config.joint_low, robot.tree, true, "action.joint_low"),
-                Narrowed(config.joint_high, robot.tree, false, "action.joint_high"), "action.joint_low") {}
+        ranges_(Narrowed(setup.config.joint_low, robot.tree, true, "action.joint_low"),
+                Narrowed(setup.config.joint_high, robot.tree, false, "action.joint_high"), "action.joint_low") {}
 
   int Size() const override { return ranges_.Free(); }
   int MemorySize() const override { return robot_.tree.Joints(); }
@@ -49,14 +49,14 @@ class JointTargets final : public ActionMap {
   }
 
  private:
-  const RobotBinding& robot_;
+  const RobotModel& robot_;
   const ActionRanges ranges_;
 };
 
 }  // namespace
 
-std::unique_ptr<ActionMap> MakeJointTargets(const ActionConfig& config, const RobotBinding& robot) {
-  return std::make_unique<JointTargets>(config, robot);
+std::unique_ptr<ActionMap> MakeJointTargets(const ActionSetup& setup, const RobotModel& robot) {
+  return std::make_unique<JointTargets>(setup, robot);
 }
 
 }  // namespace gripstream

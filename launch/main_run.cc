@@ -1,0 +1,95 @@
+// gripstream run, as a program of its own: what a robot's computer starts. Needs no GPU, no simulator and no driver of
+// either.
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "deploy/manifest_robot.h"
+#include "deploy/runner_loop.h"
+#include "deploy/script_engine.h"
+#include "launch/version.h"
+
+namespace gripstream {
+namespace {
+
+struct Arguments {
+  std::string folder, config;
+  std::vector<std::string> overrides;
+  bool reference = false;
+};
+
+bool Parse(int argc, char** argv, Arguments& arguments) {
+  CLI::App app("Run an exported policy on a robot, through ZeroMQ (docs/robot.md)", "gripstream run");
+  app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
+  app.add_option("folder", arguments.folder, "what `gripstream export` has written");
+  app.add_option("--config", arguments.config, "YAML file with the runner's configuration");
+  app.add_option("--set", arguments.overrides, "KEY=VALUE laid over the runner's configuration")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--reference", arguments.reference, "print what can be configured");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // help or version
+    app.exit(asked);
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw InputError("command line", std::string(error.what()) + " (see gripstream run --help)");
+  }
+  if (arguments.folder.empty() && !arguments.reference) throw InputError("command line", "a folder is required");
+  return true;
+}
+
+RunnerConfig ReadRunnerConfig(const Arguments& arguments) {
+  RunnerConfig config;
+  if (arguments.config.empty())
+    ConfigFile::FromText("", "--set", arguments.overrides).Read(config);
+  else
+    ConfigFile(arguments.config, arguments.overrides).Read(config);
+  return config;
+}
+
+void BecomeRealTime(int priority) {
+  if (priority == 0) return;
+  const sched_param param{.sched_priority = priority};
+  if (sched_setscheduler(0, SCHED_FIFO, &param) != 0)
+    throw InputError("runner", "realtime_priority", std::to_string(priority),
+                     std::string("a priority that this user may have (") + std::strerror(errno) + ")");
+}
+
+int Main(int argc, char** argv) {
+  StartLog("runner");
+  Arguments arguments;
+  if (!Parse(argc, argv, arguments)) return kExitOk;
+  if (arguments.reference) {
+    std::printf("%s", ToReference(RunnerConfig()).c_str());
+    return kExitOk;
+  }
+  const RunnerConfig config = ReadRunnerConfig(arguments);
+  const std::string file = arguments.folder + "/manifest.yaml";
+  const Manifest manifest = ReadManifest(arguments.folder);
+  const auto engine = LoadScript(arguments.folder, manifest, config.threads);
+  Runner runner(manifest, file, config, *engine);
+  TickLog log(config.log, manifest.joints.names, manifest.policy.actions);
+  const auto link = RunnerLink({config.states, config.targets, config.trusted_network});
+  CatchInterrupts();
+  BecomeRealTime(config.realtime_priority);
+  ServeRobot(runner, *link, config, log);
+  std::printf("%s%s", log.Ticks().ToText("ticks").c_str(), log.Decisions().ToText("ticks with the policy").c_str());
+  if (runner.Phase() == RunnerPhase::kStopped)
+    throw RunError(std::string("ended in a safe stop, ") + NameOf(runner.Stopped()) + ": " + runner.Why());
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace gripstream
+
+int main(int argc, char** argv) {
+  return gripstream::RunMain(gripstream::Main, argc, argv);
+}
