@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/network.h"
+#include "deploy/shared_link.h"
 #include "wire/pub_sub.h"
 
 namespace gripstream {
@@ -22,10 +23,20 @@ std::optional<uint32_t> HostOf(const std::string& address) {
   return ntohl(number.s_addr);
 }
 
+constexpr std::string_view kShared = "shm:";
+
+// Both directions through one file, or neither.
+bool IsShared(const RobotAddresses& addresses) {
+  const bool states = addresses.states.starts_with(kShared), targets = addresses.targets.starts_with(kShared);
+  if (states != targets || (states && addresses.states != addresses.targets))
+    throw InputError("robot interface", "targets", addresses.targets, "the same shm: file as states");
+  return states;
+}
+
 void CheckAddress(const std::string& key, const std::string& address, const std::string& trusted) {
   if (address.starts_with("ipc://")) return;
   const std::optional<uint32_t> host = address.starts_with("tcp://") ? HostOf(address) : std::nullopt;
-  if (!host) throw InputError("robot interface", key, address, "tcp://IPV4:PORT or ipc://PATH");
+  if (!host) throw InputError("robot interface", key, address, "tcp://IPV4:PORT, ipc://PATH or shm:FILE");
   if (Network{0x7f000000, 8}.Contains(*host)) return;
   const std::optional<Network> network = ParseNetwork(trusted);
   if (!network || !network->Contains(*host))
@@ -57,12 +68,14 @@ void CheckAddresses(const RobotAddresses& addresses) {
 }  // namespace
 
 std::unique_ptr<RobotLink> RunnerLink(const RobotAddresses& addresses) {
+  if (IsShared(addresses)) return SharedRunnerLink(addresses.states.substr(kShared.size()));
   CheckAddresses(addresses);
   return std::make_unique<ZmqLink>(addresses.targets, addresses.states, Side::kConnect,
                                    std::vector<std::string>{kJointStatesKind, kCameraFrameKind});
 }
 
 std::unique_ptr<RobotLink> RobotsOwnLink(const RobotAddresses& addresses) {
+  if (IsShared(addresses)) return SharedRobotLink(addresses.states.substr(kShared.size()));
   CheckAddresses(addresses);
   return std::make_unique<ZmqLink>(addresses.states, addresses.targets, Side::kBind,
                                    std::vector<std::string>{kJointTargetsKind});

@@ -1,6 +1,7 @@
 // One end of the robot interface: messages of deploy/robot_messages.h out and in.
 //
 //   tcp://HOST:PORT, ipc://PATH   ZeroMQ: the robot binds both addresses, the runner connects
+//   shm:FILE, the same for both   a file that both map (deploy/shared_link.h)
 //
 // The newest message counts, so none is waited for by its sender. One thread at a time. Throws InputError for addresses
 // that cannot be used, RunError when the transport fails.

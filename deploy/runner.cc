@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/clock.h"
 #include "core/error.h"
 
 namespace gripstream {
@@ -268,8 +269,12 @@ void Runner::ActByPolicy(double now_s) {
       return;
     }
     const std::span<const float> image = image_;
+    const double begin_s = SteadySeconds();
+    const bool sound =
+        driver_.Decide(Q(), Qd(), sees_depth_ ? image : image.first(0), sees_depth_ ? image.first(0) : image);
     record_.decided = true;
-    if (!driver_.Decide(Q(), Qd(), sees_depth_ ? image : image.first(0), sees_depth_ ? image.first(0) : image)) {
+    record_.policy_s = SteadySeconds() - begin_s;
+    if (!sound) {
       Stop(StopReason::kBadNumber, "the policy's output is no number");
       limiter_.Brake(dt, config_.limits.stop_acceleration);
       return;

@@ -82,8 +82,9 @@ struct RunnerConfig {
   PlaceConfig place;
 
   void Fields(FieldVisitor& v) {
-    v.String("states", states, {.doc = "where the robot publishes joint states and camera frames: tcp, ipc or shm"});
-    v.String("targets", targets, {.doc = "where the robot takes joint targets"});
+    v.String("states", states,
+             {.doc = "where the robot publishes joint states and camera frames: tcp://, ipc:// or shm:FILE"});
+    v.String("targets", targets, {.doc = "where the robot takes joint targets; with shm: the same file"});
     v.String("trusted_network", trusted_network,
              {.doc = "the closed network of a robot on other machines, for example 10.0.0.0/24: nothing is encrypted; "
                      "empty: only this machine"});

@@ -30,7 +30,7 @@ struct Arguments {
   RobotAddresses addresses{"tcp://127.0.0.1:7411", "tcp://127.0.0.1:7412", ""};
   SimRobotOptions options;
   double frame_loss_percent = 0, frame_delay_ms = 0, frame_jitter_ms = 0, target_delay_ms = 0;
-  bool own_addresses = false;
+  bool shared_memory = false;
 };
 
 void AddOptions(CLI::App& app, Arguments& a) {
@@ -57,6 +57,7 @@ void AddOptions(CLI::App& app, Arguments& a) {
   CLI::Option* targets = app.add_option("--targets", a.addresses.targets, "address of joint targets");
   states->capture_default_str();
   targets->capture_default_str();
+  app.add_flag("--shared-memory", a.shared_memory, "with --run: a file that both map, instead of ZeroMQ");
   app.add_option("--trusted-network", a.addresses.trusted_network, "for addresses beyond this machine");
   app.add_option("--sheet", a.options.sheet, "PNG file for a contact sheet of the first episodes");
   app.add_option("--json", a.json_path, "also write the figures to this file");
@@ -137,8 +138,9 @@ int Main(int argc, char** argv) {
   a.options.target_delay_s = a.target_delay_ms / 1000;
   const TemporaryFolder folder;
   if (!a.runner.empty()) {
-    a.addresses.states = "ipc://" + folder.Path() + "/states";
-    a.addresses.targets = "ipc://" + folder.Path() + "/targets";
+    const std::string base = (a.shared_memory ? "shm:" : "ipc://") + folder.Path();
+    a.addresses.states = base + "/states";
+    a.addresses.targets = base + (a.shared_memory ? "/states" : "/targets");
   }
   const auto link = RobotsOwnLink(a.addresses);
   CatchInterrupts();

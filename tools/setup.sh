@@ -74,6 +74,7 @@ install_wheels() {
     pip_flags=()
     wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION" "onnx==$ONNX_VERSION" \
       "onnxruntime==$ONNXRUNTIME_VERSION"
+    wheels robot "pyzmq==$PYZMQ_VERSION"
     pip_flags=(--no-deps)  # only the model files inside these are used
     wheels models "dm-control==$DM_CONTROL_VERSION" "gymnasium==$GYMNASIUM_VERSION" \
       "gymnasium-robotics==$GYMNASIUM_ROBOTICS_VERSION" "robosuite==$ROBOSUITE_VERSION"

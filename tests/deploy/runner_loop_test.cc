@@ -22,13 +22,14 @@ using testing::ToldEngine;
 
 constexpr double kPatience_s = 20;
 
-class RunnerLoopTest : public ::testing::Test {
+class RunnerLoopTest : public ::testing::TestWithParam<const char*> {
  protected:
   RunnerLoopTest() {
     std::string name = (std::filesystem::temp_directory_path() / "gripstream_link_XXXXXX").string();
     folder_ = mkdtemp(name.data());
-    config_.states = "ipc://" + folder_ + "/states";
-    config_.targets = "ipc://" + folder_ + "/targets";
+    const std::string kind = GetParam();
+    config_.states = kind + folder_ + "/states";
+    config_.targets = kind + folder_ + (kind == "shm:" ? "/states" : "/targets");
     config_.patience_s = kPatience_s;
     config_.log = folder_ + "/log.csv";
   }
@@ -94,7 +95,7 @@ class RunnerLoopTest : public ::testing::Test {
   uint32_t sequence_ = 0;
 };
 
-TEST_F(RunnerLoopTest, InLockStepEveryStateIsAnsweredOnceAndInOrder) {
+TEST_P(RunnerLoopTest, InLockStepEveryStateIsAnsweredOnceAndInOrder) {
   config_.clock = "lockstep";
   StartRunner();
   OpenRobot();
@@ -129,7 +130,7 @@ TEST_F(RunnerLoopTest, InLockStepEveryStateIsAnsweredOnceAndInOrder) {
   EXPECT_EQ(decided, 60);
 }
 
-TEST_F(RunnerLoopTest, InRealTimeARobotThatFallsSilentIsStoppedAndOneThatReturnsGoesOnWithANewRun) {
+TEST_P(RunnerLoopTest, InRealTimeARobotThatFallsSilentIsStoppedAndOneThatReturnsGoesOnWithANewRun) {
   config_.watchdog.misses = 1000;  // a loaded machine is no fault here
   config_.watchdog.joints_s = 0.5;
   config_.watchdog.camera_s = 5;
@@ -144,7 +145,7 @@ TEST_F(RunnerLoopTest, InRealTimeARobotThatFallsSilentIsStoppedAndOneThatReturns
   EXPECT_EQ(failure_, "");
 }
 
-TEST_F(RunnerLoopTest, InRealTimeALostConnectionStopsTheRobot) {
+TEST_P(RunnerLoopTest, InRealTimeALostConnectionStopsTheRobot) {
   config_.watchdog.misses = 1000;
   config_.watchdog.joints_s = config_.watchdog.camera_s = 50;
   config_.policy_s = 1000;
@@ -158,7 +159,7 @@ TEST_F(RunnerLoopTest, InRealTimeALostConnectionStopsTheRobot) {
   SayGoodbye();
 }
 
-TEST_F(RunnerLoopTest, InRealTimeTicksThatTakeTooLongStopTheRobot) {
+TEST_P(RunnerLoopTest, InRealTimeTicksThatTakeTooLongStopTheRobot) {
   config_.watchdog.joints_s = config_.watchdog.camera_s = 50;
   config_.policy_s = 1000;
   engine_.run = [](const PolicyInput&, PolicyOutput& output) {
@@ -175,14 +176,14 @@ TEST_F(RunnerLoopTest, InRealTimeTicksThatTakeTooLongStopTheRobot) {
   SayGoodbye();
 }
 
-TEST_F(RunnerLoopTest, WithoutARobotTheRunnerGivesUp) {
+TEST_P(RunnerLoopTest, WithoutARobotTheRunnerGivesUp) {
   config_.patience_s = 0.3;
   StartRunner();
   thread_.join();
-  EXPECT_THAT(failure_, HasSubstr("no joint states came from ipc://"));
+  EXPECT_THAT(failure_, HasSubstr("no joint states came from " + config_.states));
 }
 
-TEST_F(RunnerLoopTest, InLockStepARobotThatFallsSilentEndsTheRunner) {
+TEST_P(RunnerLoopTest, InLockStepARobotThatFallsSilentEndsTheRunner) {
   config_.clock = "lockstep";
   config_.patience_s = 1;
   StartRunner();
@@ -197,6 +198,9 @@ TEST_F(RunnerLoopTest, InLockStepARobotThatFallsSilentEndsTheRunner) {
   EXPECT_EQ(runner_->Stopped(), StopReason::kLostConnection);
 }
 
+INSTANTIATE_TEST_SUITE_P(Links, RunnerLoopTest, ::testing::Values("ipc://", "shm:"),
+                         [](const auto& kind) { return std::string(kind.param) == "shm:" ? "shared_memory" : "zmq"; });
+
 TEST(RobotLink, AddressesBeyondThisMachineNeedATrustedNetwork) {
   const std::string here = "tcp://127.0.0.1:0";
   EXPECT_THROW(RunnerLink({"tcp://10.1.2.3:7411", here, ""}), InputError);
@@ -204,6 +208,9 @@ TEST(RobotLink, AddressesBeyondThisMachineNeedATrustedNetwork) {
   EXPECT_THROW(RunnerLink({"nonsense", here, ""}), InputError);
   EXPECT_THROW(RunnerLink({"tcp://robot:7411", here, ""}), InputError);
   EXPECT_NO_THROW(RunnerLink({"tcp://10.1.2.3:7411", "tcp://10.1.2.3:7412", "10.1.0.0/16"}));
+  EXPECT_THROW(RobotsOwnLink({"shm:/nowhere/at/all", "shm:/nowhere/at/all", ""}), InputError);
+  EXPECT_THROW(RunnerLink({"shm:/tmp/one", "shm:/tmp/two", ""}), InputError);
+  EXPECT_THROW(RunnerLink({"shm:/tmp/one", here, ""}), InputError);
   EXPECT_THROW(RobotsOwnLink({"ipc:///nowhere/at/all", "ipc:///nowhere/else", ""}), InputError);
 }
 

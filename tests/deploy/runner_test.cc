@@ -222,6 +222,7 @@ TEST_F(RunnerTest, JointsBeyondTheirLimitsOrFarFromTheirTargetsStopTheRobot) {
 }
 
 TEST_F(RunnerTest, AStopFromOutsideDeceleratesWithinTheStopsAccelerationAndKeepsItsFirstReason) {
+  config_.limits.velocity = {2};  // standing again long before any limit
   Make();
   engine_.action = {1, -1, 1};
   Ticks(8);
@@ -237,7 +238,7 @@ TEST_F(RunnerTest, AStopFromOutsideDeceleratesWithinTheStopsAccelerationAndKeeps
 
 TEST_F(RunnerTest, AGraspedObjectIsCarriedToThePlaceAndLetGo) {
   config_.place.above_z_m = 0.45;
-  config_.place.palm = {0.5, 0.5, 0, 1.0, 0, 0};
+  config_.place.palm = {0.5, 0.5, 0, 1.426, 0, 0};  // within reach of two joints
   config_.place.open_hand = {-0.8};
   Make();
   engine_.action = {0, 0, 1};
