@@ -178,6 +178,7 @@ std::optional<std::pair<StopReason, std::string>> Runner::Trouble(double now_s) 
 void Runner::TakeRun() {
   if (!joints_ || joints_->head.run == run_) return;
   run_ = joints_->head.run;
+  home_since_s_ = -1;
   stop_ = StopReason::kNone;
   why_.clear();
   phase_ = run_ == 0 ? RunnerPhase::kWaiting : RunnerPhase::kHome;
@@ -199,7 +200,7 @@ bool Runner::InMotion() const {
 void Runner::Enter(RunnerPhase phase, double now_s) {
   phase_ = phase;
   since_s_ = now_s;
-  high_since_s_ = open_since_s_ = -1;
+  high_since_s_ = open_since_s_ = home_since_s_ = -1;
   if (phase == RunnerPhase::kPolicy) {
     driver_.Begin(Q(), Qd());
     limiter_.Retarget(Q());
@@ -213,12 +214,21 @@ bool Runner::AtHome() const {
   return true;
 }
 
+// At home the policy begins once its cameras see; they are waited for as long as they may be silent.
+void Runner::EndHome(double now_s) {
+  if (JointsAge(now_s) > config_.watchdog.joints_s || !AtHome()) {
+    home_since_s_ = -1;
+    return;
+  }
+  if (home_since_s_ < 0) home_since_s_ = now_s;
+  if (!CameraTrouble(now_s) || now_s - home_since_s_ > config_.watchdog.camera_s) Enter(RunnerPhase::kPolicy, now_s);
+}
+
 void Runner::Tick(double now_s) {
   record_ = {};
   TakeRun();
   const bool active = phase_ != RunnerPhase::kWaiting && phase_ != RunnerPhase::kStopped;
-  if (active && phase_ == RunnerPhase::kHome && JointsAge(now_s) <= config_.watchdog.joints_s && AtHome())
-    Enter(RunnerPhase::kPolicy, now_s);
+  if (phase_ == RunnerPhase::kHome) EndHome(now_s);
   if (active) {
     if (const auto trouble = Trouble(now_s)) Stop(trouble->first, trouble->second);
   }

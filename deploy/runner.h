@@ -71,6 +71,7 @@ class Runner {
   void TakeRun();
   void Enter(RunnerPhase phase, double now_s);
   bool AtHome() const;
+  void EndHome(double now_s);
   bool InMotion() const;
   void Act(double now_s);
   void ActByPolicy(double now_s);
@@ -99,6 +100,7 @@ class Runner {
   double since_s_ = 0;        // of the phase
   double high_since_s_ = -1;  // the object's estimate is high since then; negative: it is not
   double open_since_s_ = -1;
+  double home_since_s_ = -1;    // at home since then
   std::vector<double> wanted_;  // [J] what the limiter follows
   PoseServoParams carry_;
   Transform place_;

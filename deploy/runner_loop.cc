@@ -74,7 +74,7 @@ class Loop {
   template <class Now>
   bool Take(Deadline deadline, Now now) {
     if (!link_.Receive(deadline, message_)) return false;
-    const double begin_s = SteadySeconds();
+    const double begin_s = SteadySeconds(), begin_cpu_s = ThreadSeconds();
     JointStates states;
     CameraFrame frame;
     if (ReadMessage(message_, kJointStatesKind, states)) {
@@ -90,6 +90,7 @@ class Loop {
       Complain("a message of " + std::to_string(message_.size()) + " bytes that is none of the robot interface");
     }
     busy_s_ += SteadySeconds() - begin_s;
+    busy_cpu_s_ += ThreadSeconds() - begin_cpu_s;
     return true;
   }
 
@@ -99,13 +100,14 @@ class Loop {
   }
 
   void TickAndSend(double now_s) {
-    const double begin_s = SteadySeconds();
+    const double begin_s = SteadySeconds(), begin_cpu_s = ThreadSeconds();
     runner_.Tick(now_s);
     link_.Send(runner_.Targets());
     TickRecord record = runner_.Record();
     record.time_s = SteadySeconds() - start_s_;
     record.tick_s = SteadySeconds() - begin_s + busy_s_;
-    busy_s_ = 0;
+    record.cpu_s = ThreadSeconds() - begin_cpu_s + busy_cpu_s_;
+    busy_s_ = busy_cpu_s_ = 0;
     log_.Add(record);
     if (runner_.Phase() != last_phase_) {
       last_phase_ = runner_.Phase();
@@ -137,7 +139,7 @@ class Loop {
   uint32_t waiting_ = 0;  // sequence of the newest joint states
   bool repeated_ = false;
   int64_t newest_stamp_ns_ = 0;
-  double busy_s_ = 0;
+  double busy_s_ = 0, busy_cpu_s_ = 0;  // on messages since the last tick
   int misses_ = 0;
 };
 

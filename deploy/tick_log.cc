@@ -71,6 +71,7 @@ TickLog::TickLog(const std::string& path, const std::vector<std::string>& joints
 void TickLog::Add(const TickRecord& r) {
   ticks_.Add(r.tick_s);
   if (r.decided) decisions_.Add(r.tick_s);
+  if (r.decided) decisions_cpu_.Add(r.cpu_s);
   if (path_.empty()) return;
   lines_ += std::to_string(r.tick);
   AppendNumber(lines_, r.time_s);

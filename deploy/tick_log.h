@@ -24,6 +24,7 @@ struct TickRecord {
   double joints_age_s = 0, frame_age_s = 0;  // NaN: there are none
   bool decided = false;                      // the policy ran
   double policy_s = 0, tick_s = 0;           // how long the policy and all of the tick took
+  double cpu_s = 0;                          // processor time of the runner's thread in the tick
   std::span<const float> action{};
   double object[3] = {0, 0, 0};  // the policy's estimate; NaN: none
   std::span<const double> q{}, target{};
@@ -54,11 +55,13 @@ class TickLog {
 
   const LatencyStatistics& Ticks() const { return ticks_; }
   const LatencyStatistics& Decisions() const { return decisions_; }  // ticks in which the policy ran
+  // The same by processor time: what an idle core would have taken for one thread.
+  const LatencyStatistics& DecisionsCpu() const { return decisions_cpu_; }
 
  private:
   std::string path_, lines_;
   std::ofstream out_;
-  LatencyStatistics ticks_, decisions_;
+  LatencyStatistics ticks_, decisions_, decisions_cpu_;
 };
 
 }  // namespace gripstream

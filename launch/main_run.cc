@@ -81,7 +81,8 @@ int Main(int argc, char** argv) {
   CatchInterrupts();
   BecomeRealTime(config.realtime_priority);
   ServeRobot(runner, *link, config, log);
-  std::printf("%s%s", log.Ticks().ToText("ticks").c_str(), log.Decisions().ToText("ticks with the policy").c_str());
+  std::printf("%s%s%s", log.Ticks().ToText("ticks").c_str(), log.Decisions().ToText("ticks with the policy").c_str(),
+              log.DecisionsCpu().ToText("the same by processor time").c_str());
   if (runner.Phase() == RunnerPhase::kStopped)
     throw RunError(std::string("ended in a safe stop, ") + NameOf(runner.Stopped()) + ": " + runner.Why());
   return kExitOk;

@@ -29,7 +29,7 @@ void DescribeTaskIn(Manifest& manifest, const TaskConfig& config, const EnvBatch
   manifest.task = {.name = config.name,
                    .goal_m = {goal.x, goal.y, goal.z},
                    .velocity_factor = task.VelocityFactor(level),
-                   .observation_clip = task.Proprio().clip,
+                   .observation_clip = task.ObservationClip(),
                    .fabric_damping = RampAt(config.randomise.fabric_damping, level)};
   manifest.joints = JointsOf(robot);
   manifest.chain = ChainOf(robot);

@@ -179,9 +179,16 @@ TEST_F(RunnerTest, StaleFramesStopThePolicyByWhenTheyWereTakenNotByWhenTheyCame)
 TEST_F(RunnerTest, WithoutAnyFrameThePolicyDoesNotBegin) {
   Make();
   camera_ = false;
-  Tick();
+  Ticks(15);
+  EXPECT_EQ(runner_->Phase(), RunnerPhase::kHome);  // waits for one
+  Ticks(2);
   ExpectStop(StopReason::kStaleCamera, "no frame");
   EXPECT_EQ(engine_.runs, 0);
+  run_ = 2;
+  Ticks(3);
+  camera_ = true;
+  Tick();
+  EXPECT_EQ(runner_->Phase(), RunnerPhase::kPolicy);
 }
 
 TEST_F(RunnerTest, NumbersThatAreNoneStopTheRobotWhereverTheyComeFrom) {
