@@ -151,3 +151,69 @@ def sb3(case, seconds):
         return once
 
     return update, act
+
+
+def rsl_rl(case, seconds):
+    from rsl_rl.algorithms import PPO
+    from rsl_rl.models import MLPModel
+    from rsl_rl.storage import RolloutStorage
+    from tensordict import TensorDict
+
+    sees = case == "cnn"
+
+    class DepthModel(MLPModel):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.encoder = DepthActor().encoder
+
+        def _get_latent_dim(self):
+            return 128 + PROPRIO
+
+        def get_latent(self, obs, masks=None, hidden_state=None):
+            return torch.cat([self.encoder(obs["depth"]), super().get_latent(obs)], 1)
+
+    def noise(envs):
+        rows = {"state": torch.randn(envs, STATE)}
+        if sees:
+            rows.update(depth=torch.randn(envs, 1, HEIGHT, WIDTH), proprio=torch.randn(envs, PROPRIO))
+        return TensorDict(rows, batch_size=[envs])
+
+    groups = {"actor": ["proprio" if sees else "state"], "critic": ["state"]}
+    gaussian = {"class_name": "GaussianDistribution", "init_std": 1.0}
+    envs = ENVS[case]
+    obs = noise(envs)
+    shape = {"hidden_dims": [256, 128], "activation": "elu", "obs_normalization": True}
+    actor = (DepthModel if sees else MLPModel)(obs, groups, "actor", ACTIONS, distribution_cfg=gaussian, **shape)
+    critic = MLPModel(obs, groups, "critic", 1, **shape)
+    storage = RolloutStorage("rl", envs, HORIZON, obs, [ACTIONS])
+    ppo = PPO(actor, critic, storage, num_learning_epochs=EPOCHS, num_mini_batches=HORIZON * envs // MINIBATCH,
+              learning_rate=1e-5, entropy_coef=0.001, schedule="fixed", device="cpu")
+    with torch.inference_mode():
+        for _ in range(HORIZON):
+            ppo.act(obs)
+            ppo.process_env_step(obs, torch.randn(envs), torch.zeros(envs, dtype=torch.bool), {})
+        ppo.compute_returns(obs)
+    update = HORIZON * envs * EPOCHS / time_per(seconds, ppo.update)
+
+    def act(batch):
+        seen = noise(batch)
+
+        def once():
+            with torch.inference_mode():
+                ppo.act(seen)
+
+        return once
+
+    return update, act
+
+
+def main():
+    framework, case, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    update, act = {"sb3": sb3, "rsl_rl": rsl_rl}[framework](case, seconds)
+    print(update, *(f"{batch} {1e3 * time_per(seconds / len(BATCHES), act(batch))}" for batch in BATCHES))
+
+
+if __name__ == "__main__":
+    main()
