@@ -8,13 +8,17 @@
 namespace gripstream {
 namespace {
 
-// Both roles in one process: one program, and everything else of both.
-MemoryBudget Together(const MemoryBudget& learner, const MemoryBudget& simulator) {
-  MemoryBudget both = learner;
+// Both roles in one process, which has the libraries and threads of both.
+MemoryBudget Together(MemoryBudget learner, const MemoryBudget& simulator) {
   for (const MemoryPart& part : simulator.parts) {
-    if (part.name != kProgramPart) both.parts.push_back(part);
+    const auto same = std::ranges::find(learner.parts, part.name, &MemoryPart::name);
+    if (part.name == kProgramPart && same != learner.parts.end()) {
+      same->fixed_bytes += part.fixed_bytes;
+    } else {
+      learner.parts.push_back(part);
+    }
   }
-  return both;
+  return learner;
 }
 
 LearnerSizes SizesOf(const RunConfig& config, const SimulatorFootprint& simulator, const PlanOptions& options,
