@@ -24,6 +24,15 @@ struct LaunchArguments {
 };
 int LaunchCommand(const LaunchArguments& arguments);
 
+struct PlotArguments {
+  std::vector<std::string> runs;  // run folders, or metrics.csv files
+  std::vector<std::string> metrics = {"episode/success", "episode/return"};
+  std::string axis = "steps";  // steps, iterations or wall
+  int smooth = 1;              // iterations that are averaged
+  std::string output = "curves.png";
+};
+int PlotCommand(const PlotArguments& arguments);
+
 struct EvalArguments {
   std::string checkpoint;  // a checkpoint file, or a run folder: its newest checkpoint
   std::vector<std::string> overrides;

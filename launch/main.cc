@@ -105,6 +105,20 @@ void AddPlay(CLI::App& app, PlayArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return PlayCommand(arguments); }; });
 }
 
+void AddPlot(CLI::App& app, PlotArguments& arguments, Action& action) {
+  CLI::App* command = app.add_subcommand("plot", "Draw learning curves of runs");
+  command->add_option("runs", arguments.runs, "run folders, or their metrics.csv")->required();
+  command->add_option("--metric", arguments.metrics, "columns of metrics.csv, a panel for each")->capture_default_str();
+  command->add_option("--x", arguments.axis, "what curves are drawn over")
+      ->check(CLI::IsMember({"steps", "iterations", "wall"}))
+      ->capture_default_str();
+  command->add_option("--smooth", arguments.smooth, "iterations to average over")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("-o,--output", arguments.output, "file to write, .png or .svg")->capture_default_str();
+  command->callback([&] { action = [&] { return PlotCommand(arguments); }; });
+}
+
 void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("describe", "Print a configuration's observation, action and record layout");
   command->add_option("config", arguments.config, "run configuration (YAML); or a model (.xml): the names it offers")
@@ -244,6 +258,7 @@ int Main(int argc, char** argv) {
   DistillArguments distill;
   EvalArguments eval;
   PlayArguments play;
+  PlotArguments plot;
   BenchArguments bench;
   TuneArguments tune;
   PlanArguments plan;
@@ -258,6 +273,7 @@ int Main(int argc, char** argv) {
   AddDistill(app, distill, action);
   AddEval(app, eval, action);
   AddPlay(app, play, action);
+  AddPlot(app, plot, action);
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);
