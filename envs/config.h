@@ -69,6 +69,7 @@ struct TaskConfig {
   std::string camera = "depth";
   int physics_hz = 120, decimation = 12, control_decimation = 2;
   double episode_s = 1.2;
+  bool stagger = false;
   std::vector<double> spawn_center = {-0.55, 0.1}, spawn_size = {0.3, 0.4};
   double table_z_m = 0.25;
   double start_noise_rad = 0.05;
@@ -96,6 +97,9 @@ struct TaskConfig {
     v.Int("control_decimation", control_decimation, {.doc = "physics steps per update of the joint targets"},
           {1, 10000});
     v.Float("episode_s", episode_s, {.doc = "length of an episode", .unit = "s"}, {1e-3, 3600});
+    v.Bool("stagger", stagger,
+           {.doc = "training's first episodes end at random times, so that a rollout shorter than an episode sees all "
+                   "of its phases"});
     v.Floats("spawn_center", spawn_center, 2, {.doc = "middle of the spawn area, x y", .unit = "m"});
     v.Floats("spawn_size", spawn_size, 2, {.doc = "extent of the spawn area, x y", .unit = "m"}, {0, 10});
     v.Float("table_z_m", table_z_m, {.doc = "height on which objects rest", .unit = "m"});

@@ -149,6 +149,7 @@ class EnvBatch {
   void BeginEpisodes(std::span<const int> ids);
   void UpdateModels(std::span<const int> ids);
   int ChooseObject(int env) const;
+  int StepsOfEpisode(int env) const;
   void DrawEpisode(int env);  // settings_ of an environment from the level and the draws of its episode
   TaskDims Dims() const;
   Rng Draw(int env, const char* purpose) const;

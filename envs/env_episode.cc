@@ -31,6 +31,13 @@ int EnvBatch::ChooseObject(int env) const {
   return objects[episode_.Of(env) % objects.size()];
 }
 
+// Environments begin together; where wanted, their first episodes end one by one.
+int EnvBatch::StepsOfEpisode(int env) const {
+  const bool first = request_.mode == ResetRequest::Mode::kTrain && episode_.Of(env) == request_.first_episode;
+  if (!config_.stagger || !first) return episode_steps_;
+  return 1 + static_cast<int>(Draw(env, "stagger").Below(static_cast<uint32_t>(episode_steps_)));
+}
+
 void EnvBatch::DrawEpisode(int env) {
   const double level = static_cast<double>(level_.Of(env)) / config_.curriculum.levels;
   EpisodeSettings& settings = settings_[static_cast<size_t>(env)];

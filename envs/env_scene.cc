@@ -89,7 +89,7 @@ Scene EnvBatch::MakeScene(int env, const SimView& sim, Senses& s) const {
               .action = action_[env],
               .last_action = last_action_[env],
               .step = static_cast<int>(episode_step_.Of(env)),
-              .episode_steps = episode_steps_,
+              .episode_steps = StepsOfEpisode(env),
               .q_seen = all(s.q_seen),
               .qd_seen = all(s.qd_seen)};
   scene.object_seen = scene.object;
@@ -132,7 +132,7 @@ void EnvBatch::WriteObservation(int env, const Scene& scene) {
 }
 
 void EnvBatch::WriteOutcome(int env, const Scene& scene) {
-  const bool times_out = scene.step >= episode_steps_;
+  const bool times_out = scene.step >= scene.episode_steps;
   task_->Remember(scene, task_memory_[env]);
   const Outcome outcome = task_->Evaluate(scene, task_memory_[env], times_out, terms_[env]);
   task_->Measure(scene, metrics_[env]);

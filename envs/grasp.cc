@@ -61,7 +61,7 @@ class Grasp final : public Task {
   }
 
   const std::vector<std::string>& RewardTerms() const override {
-    static const std::vector<std::string> terms = {"reach", "goal", "curl", "lift"};
+    static const std::vector<std::string> terms = {"reach", "goal", "curl", "lift", "grip"};
     return terms;
   }
   std::vector<std::string> Metrics() const override {
@@ -92,6 +92,7 @@ class Grasp final : public Task {
     out.Put(GoalReward(scene));
     out.Put(CurlReward(scene));
     out.Put(LiftReward(scene));
+    out.Put(GripReward(scene));
     const double held_s = static_cast<double>(memory[kStepsInRegion]) * step_s_;
     const bool held = InRegion(scene) && held_s >= config_.hold_s;
     const bool enough = config_.end_after_hold_s > 0 && held_s >= config_.end_after_hold_s;
@@ -167,6 +168,15 @@ class Grasp final : public Task {
   double LiftReward(const Scene& scene) const {
     const double below = std::abs(goal_.z - scene.object.pos.z);
     return RampAt(config_.weight_lift, scene.level) * std::exp(-config_.lift_sharpness * below);
+  }
+
+  // 5. Thumb and a finger press on something near the object, which is on the way to a grasp.
+  double GripReward(const Scene& scene) const {
+    if (config_.weight_grip == 0 || scene.touch.empty()) return 0;
+    const std::span<const double> fingers = scene.touch.first(scene.touch.size() - 1);
+    const auto felt = [this](double force) { return force >= config_.grip_n; };
+    if (!felt(scene.touch.back()) || std::ranges::none_of(fingers, felt)) return 0;
+    return config_.weight_grip * std::exp(-config_.reach_sharpness * HandDistance(scene));
   }
 
   static double HandDistance(const Scene& scene) {

@@ -14,6 +14,8 @@
 //
 // Rewards, with d_h from the object to the farthest hand point and d_g from the object to the goal:
 //   reach  w exp(-k d_h)    goal  w exp(-k d_g)    curl  -w |q_hand - curl|^2    lift  w exp(-k |z_goal - z_object|)
+//   grip   w exp(-k d_h) while the last touch sensor (the thumb's) and another one feel something; no published term,
+//          w is 0 by default
 #pragma once
 
 #include <memory>

@@ -18,6 +18,7 @@ struct GraspConfig {
   double reach_z_m = 0.2, spawn_z_m = 0.5;
   std::vector<double> spawn_x = {0, 0.5}, spawn_y = {0, 0.8}, spawn_rotation = {0, 1};
   double weight_reach = 1, weight_goal = 5, reach_sharpness = 10, lift_sharpness = 8.5;
+  double weight_grip = 0, grip_n = 0.1;
   std::vector<double> goal_sharpness = {15, 20}, weight_lift = {5, 0}, weight_curl = {0.01, 0.01};
   std::vector<double> curl = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.5, 0.60147215, 0.33795027, 0.60845138};
   std::vector<double> velocity_inputs = {0, 0};
@@ -53,6 +54,10 @@ struct GraspConfig {
     v.Floats("goal_sharpness", goal_sharpness, 2, {.doc = "ramp: that k", .unit = "1/m"}, {0, 1000});
     v.Floats("weight_lift", weight_lift, 2, {.doc = "ramp: of exp(-k d), d the object's height from the goal's"});
     v.Float("lift_sharpness", lift_sharpness, {.doc = "that k", .unit = "1/m"}, {0, 1000});
+    v.Float(
+        "weight_grip", weight_grip,
+        {.doc = "of the reach term once more, while the last touch sensor (the thumb's) and another feel something"});
+    v.Float("grip_n", grip_n, {.doc = "force that counts as felt", .unit = "N"}, {0, 1000});
     v.Floats("weight_curl", weight_curl, 2, {.doc = "ramp: of -|hand - curl|^2"});
     v.Floats("curl", curl, 0, {.doc = "hand posture that fingers are drawn to; empty: home", .unit = "rad"});
     v.Floats("velocity_inputs", velocity_inputs, 2,

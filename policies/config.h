@@ -123,6 +123,7 @@ struct PolicyConfig {
   std::string std = "parameter";
   double init_std = 0.3;
   double observation_clip = 5.0;
+  double least_deviation = 1e-3;
   bool normalise_values = false;
   int inference_chunk = 128;
 
@@ -148,6 +149,11 @@ struct PolicyConfig {
     v.Float("init_std", init_std, {.doc = "standard deviation of the actions at the start"}, {1e-3, 10.0});
     v.Float("observation_clip", observation_clip, {.doc = "normalised observations are clipped to +- this"},
             {1.0, 1000.0});
+    v.Float(
+        "least_deviation", least_deviation,
+        {.doc = "an observation's deviation counts as at least this, so that what has hardly moved yet is not blown "
+                "up when it does"},
+        {1e-6, 10.0});
     v.Bool("normalise_values", normalise_values,
            {.doc = "the critic learns returns in running deviations from their mean"});
     v.Int("inference_chunk", inference_chunk,

@@ -62,8 +62,8 @@ Policy::Policy(const PolicyConfig& config, const PolicyShapes& shapes, uint64_t 
       shapes_(shapes),
       seed_(seed),
       network_(config, shapes, seed),
-      proprio_(shapes.proprio, config.observation_clip),
-      state_(shapes.state, config.observation_clip),
+      proprio_(shapes.proprio, config.observation_clip, config.least_deviation),
+      state_(shapes.state, config.observation_clip, config.least_deviation),
       aux_(shapes.aux, kTargetClip),
       value_(config.normalise_values ? 1 : 0, kTargetClip),
       image_(config.image, ImageShapes(config, shapes), config.observation_clip) {}

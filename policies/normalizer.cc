@@ -6,15 +6,11 @@
 #include "core/error.h"
 
 namespace gripstream {
-namespace {
 
-constexpr double kLeastDeviation = 1e-3;  // a constant feature becomes 0 and is not blown up when it first moves
-
-}  // namespace
-
-Normalizer::Normalizer(int features, double clip)
+Normalizer::Normalizer(int features, double clip, double least)
     : features_(features),
       clip_(clip),
+      least_(least),
       mean_(static_cast<size_t>(features), 0.0),
       squares_(static_cast<size_t>(features), 0.0) {
   Freeze();
@@ -64,7 +60,7 @@ std::vector<double> Normalizer::Deviation() const {
   std::vector<double> deviation(mean_.size(), 1.0);
   if (count_ == 0) return deviation;
   for (size_t f = 0; f < mean_.size(); ++f) {
-    deviation[f] = std::max(std::sqrt(squares_[f] / count_), kLeastDeviation);
+    deviation[f] = std::max(std::sqrt(squares_[f] / count_), least_);
   }
   return deviation;
 }

@@ -17,8 +17,9 @@ namespace gripstream {
 
 class Normalizer {
  public:
-  // `clip` bounds what Normalise returns, in deviations.
-  Normalizer(int features, double clip);
+  // `clip` bounds what Normalise returns, in deviations, of which none counts as less than `least`: a constant feature
+  // becomes 0 and is not blown up when it first moves.
+  Normalizer(int features, double clip, double least = 1e-3);
 
   // Count, means and summed squares of deviations of these rows alone (float32 [..., features], contiguous), as State
   // has them. Several learners make one set of statistics by merging everybody's moments in the same order.
@@ -47,7 +48,7 @@ class Normalizer {
   void Freeze();
 
   int64_t features_;
-  double clip_;
+  double clip_, least_;
   double count_ = 0;
   std::vector<double> mean_, squares_;
   torch::Tensor frozen_mean_, frozen_inverse_, frozen_deviation_;  // float32 [features]

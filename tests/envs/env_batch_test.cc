@@ -107,6 +107,46 @@ TEST(EnvBatch, StartsDifferBetweenEnvironmentsEpisodesAndSeedsAndOnlyBetweenThos
   EXPECT_EQ(starts.size(), 8u);
 }
 
+// How long each environment's episodes are that end within `steps`.
+std::vector<std::vector<uint32_t>> Lengths(EnvBatch& envs, int steps) {
+  std::vector<std::vector<uint32_t>> lengths(static_cast<size_t>(envs.Envs()));
+  std::vector<uint32_t> running(lengths.size());
+  for (int step = 0; step < steps; ++step) {
+    testing::StepRandomly(envs, 0, step);
+    const Record record(envs);
+    for (size_t env = 0; env < lengths.size(); ++env) {
+      ++running[env];
+      if (record.One<uint8_t>("done", static_cast<int>(env)) == 0) continue;
+      lengths[env].push_back(running[env]);
+      running[env] = 0;
+    }
+  }
+  return lengths;
+}
+
+TEST(EnvBatch, StaggeredFirstEpisodesEndOneByOneAndTheLaterOnesAreWhole) {
+  TaskConfig task = SmallTask();
+  task.stagger = true;
+  const auto envs = MakeBatch(task, 16);
+  envs->Reset({});
+  std::set<uint32_t> first;
+  for (const std::vector<uint32_t>& lengths : Lengths(*envs, 24)) {
+    ASSERT_GE(lengths.size(), 1u);
+    EXPECT_LE(lengths[0], 12u);
+    first.insert(lengths[0]);
+    for (size_t i = 1; i < lengths.size(); ++i) EXPECT_EQ(lengths[i], 12u);
+  }
+  EXPECT_GT(first.size(), 5u) << "of 12 lengths, drawn 16 times";
+}
+
+TEST(EnvBatch, EvaluationsAreNeverStaggered) {
+  TaskConfig task = SmallTask();
+  task.stagger = true;
+  const auto envs = MakeBatch(task, 4);
+  envs->Reset(Eval(99, 4));
+  for (const std::vector<uint32_t>& lengths : Lengths(*envs, 12)) EXPECT_EQ(lengths, std::vector<uint32_t>{12});
+}
+
 TEST(EnvBatch, SpawnsFillTheAreaEvenly) {
   TaskConfig task = SmallTask();
   const auto envs = MakeBatch(task, 400);

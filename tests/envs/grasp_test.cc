@@ -64,7 +64,7 @@ TEST_F(GraspTest, RewardTermsAreTheirFormulas) {
   const auto task = Make();
   const Vec3 object{-0.4, 0.1, 0.3};
   for (const double level : {0.0, 0.5, 1.0}) {
-    std::vector<float> terms(4), memory(2);
+    std::vector<float> terms(5), memory(2);
     task->Evaluate(SceneAt(object, level), memory, false, terms);
     const double d_h = std::sqrt(0.5 * 0.5 + 0.1 * 0.1 + 0.2 * 0.2);  // the farther hand point
     const double d_g = std::sqrt(0.1 * 0.1 + 0.1 * 0.1 + 0.45 * 0.45);
@@ -73,6 +73,23 @@ TEST_F(GraspTest, RewardTermsAreTheirFormulas) {
     EXPECT_NEAR(terms[2], -0.01 * (0.2 * 0.2 + 0.1 * 0.1), 1e-6);
     EXPECT_NEAR(terms[3], 5 * (1 - level) * std::exp(-8.5 * 0.45), 1e-6);
   }
+}
+
+TEST_F(GraspTest, GripIsPaidWhileThumbAndAFingerFeelSomething) {
+  config_.grasp.weight_grip = 2;
+  config_.grasp.grip_n = 0.5;
+  const auto task = Make();
+  const auto grip = [&](const std::vector<double>& touch) {
+    std::vector<float> terms(5), memory(2);
+    Scene scene = SceneAt({0, 0, 0.4});
+    scene.touch = touch;
+    task->Evaluate(scene, memory, false, terms);
+    return terms[4];
+  };
+  EXPECT_NEAR(grip({0, 0.6, 0.5}), 2 * std::exp(-10 * std::sqrt(0.02)), 1e-6) << "the last is the thumb's";
+  EXPECT_EQ(grip({0.6, 0.6, 0.4}), 0);
+  EXPECT_EQ(grip({0.4, 0.4, 0.6}), 0);
+  EXPECT_EQ(grip({}), 0);
 }
 
 TEST_F(GraspTest, MetricsTellLiftedAndInRegion) {
@@ -92,7 +109,7 @@ TEST_F(GraspTest, MetricsTellLiftedAndInRegion) {
 
 TEST_F(GraspTest, LeavingTheReachableAreaEndsTheEpisode) {
   const auto task = Make();
-  std::vector<float> terms(4), memory(2);
+  std::vector<float> terms(5), memory(2);
   const auto ends = [&](Vec3 object) { return task->Evaluate(SceneAt(object), memory, false, terms).terminated; };
   EXPECT_FALSE(ends({-0.55, 0.1, 0.3}));
   EXPECT_FALSE(ends({-0.31, 0.49, 0.21}));
@@ -105,7 +122,7 @@ TEST_F(GraspTest, LeavingTheReachableAreaEndsTheEpisode) {
 
 // Outcome after each of the given numbers of steps inside (true) and outside the region.
 std::vector<Outcome> Play(const Task& task, const std::vector<bool>& inside, const std::function<Scene(Vec3)>& scene) {
-  std::vector<float> terms(4), memory(static_cast<size_t>(task.MemorySize()));
+  std::vector<float> terms(5), memory(static_cast<size_t>(task.MemorySize()));
   std::vector<Outcome> outcomes;
   for (const bool in : inside) {
     const Scene now = scene(in ? Vec3{-0.5, 0, 0.75} : Vec3{-0.5, 0, 0.4});

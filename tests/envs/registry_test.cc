@@ -29,6 +29,8 @@ void OpenEveryReward(TaskConfig& task) {
   reach.weight_success = reach.weight_action_rate = 1;
   reach.success_radius_m = 1;
   task.grasp.weight_lift = task.grasp.weight_curl = {1, 1};
+  task.grasp.weight_grip = 1;
+  task.grasp.grip_n = 0;
 }
 
 TEST(Registry, EveryTaskRunsHundredRandomStepsWithEveryActionMapAndPaysEveryReward) {

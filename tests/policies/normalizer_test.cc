@@ -59,6 +59,14 @@ TEST(Normalizer, AConstantFeatureBecomesZeroAndIsNotBlownUp) {
   EXPECT_NEAR(normalizer.Normalise(at::full({1, 1}, 7.001f)).item<float>(), 1.0f, 0.01f);
 }
 
+TEST(Normalizer, NoDeviationCountsAsLessThanTheLeast) {
+  Normalizer normalizer(2, 5.0, 0.5);
+  normalizer.Update(torch::tensor({{7.0f, 7.0f}, {7.0f, 9.0f}}));
+  const torch::Tensor moved = normalizer.Normalise(torch::tensor({{8.0f, 9.0f}}));
+  EXPECT_NEAR(moved[0][0].item<float>(), 2.0f, 1e-6f) << "constant so far, then off by two times the least";
+  EXPECT_NEAR(moved[0][1].item<float>(), 1.0f, 1e-6f) << "its own deviation is greater";
+}
+
 TEST(Normalizer, StateCarriesEverythingTheCountIncluded) {
   const torch::Tensor rows = Rows(64, 3, 3).contiguous(), more = Rows(64, 3, 4).contiguous();
   Normalizer whole(3, 5.0), first(3, 5.0), second(3, 5.0);
