@@ -1,13 +1,13 @@
 #include "launch/bench_learner.h"
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <string>
 
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/interrupt.h"
 #include "core/statistics.h"
@@ -64,15 +64,20 @@ struct Round {
   std::map<int, double> act_ms;
 };
 
+// Of the process, which works on one thread: other programs hardly disturb it.
+double ProcessorSeconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
 double TimePer(double seconds, const auto& work) {
   work();  // what is made once
-  const double start = SteadySeconds();
+  const double start = ProcessorSeconds();
   int times = 0;
   double taken = 0;
   do {
     work();
     ++times;
-    taken = SteadySeconds() - start;
+    taken = ProcessorSeconds() - start;
   } while (taken < seconds);
   return taken / times;
 }

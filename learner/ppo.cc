@@ -1,5 +1,7 @@
 #include "learner/ppo.h"
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,9 +13,9 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "learner/collector.h"
+#include "learner/fused_loss.h"
 #include "learner/ppo_loss.h"
 #include "learner/torch_process.h"
-#include "policies/distribution.h"
 #include "replay/returns.h"
 #include "replay/sampler.h"
 
@@ -31,6 +33,15 @@ std::span<const float> Floats(const torch::Tensor& x) {
 }
 std::span<float> MutableFloats(torch::Tensor& x) {
   return {x.data_ptr<float>(), static_cast<size_t>(x.numel())};
+}
+
+void AddTo(PpoMetrics& metrics, const FusedLossSums& sums) {
+  metrics.policy_loss += sums.policy;
+  metrics.entropy += sums.entropy;
+  metrics.value_loss += sums.value;
+  metrics.bounds_loss += sums.bounds;
+  metrics.clip_fraction += sums.clip_fraction;
+  metrics.action_std += sums.action_std;
 }
 
 }  // namespace
@@ -322,34 +333,41 @@ double Ppo::Accumulate(const Samples& samples, std::span<const int64_t> sequence
   const torch::Tensor index = index_of(rows);
   const auto pick = [&](const torch::Tensor& x) { return x.index_select(0, index); };
   const torch::Tensor share = pick(samples.weight) / std::max(weight, 1.0);
-  const auto mean = [&](const torch::Tensor& x) { return (x * share).sum(); };
   NetworkInput input = policy_.Gather(samples.observation, rows);
   if (samples.memory.defined()) input.memory = samples.memory.index_select(0, index_of(sequences));
-  const torch::Tensor old_log_prob = pick(samples.log_prob);
   const ActorOutput actor = policy_.Network().Actor(input);
   const torch::Tensor value = policy_.Network().Critic(input).value;
-  const torch::Tensor log_prob = GaussianLogProb(actor.mean, actor.log_std, pick(samples.action));
-  const double value_clip = config_.clip_value ? config_.clip : 0.0;
+  const FusedLoss loss = ComputeFusedLoss({.mean = actor.mean,
+                                           .log_std = actor.log_std,
+                                           .value = value,
+                                           .action = pick(samples.action),
+                                           .old_mean = pick(samples.mean),
+                                           .old_log_std = pick(samples.log_std),
+                                           .old_log_prob = pick(samples.log_prob),
+                                           .old_value = policy_.NormaliseValue(pick(samples.value)),
+                                           .target = policy_.NormaliseValue(pick(samples.target)),
+                                           .advantage = pick(samples.advantage),
+                                           .share = share},
+                                          LossOptions());
+  torch::autograd::variable_list outputs = {actor.mean, actor.log_std, value},
+                                 gradients = {loss.d_mean, loss.d_log_std, loss.d_value};
+  if (samples.aux.defined()) {
+    outputs.push_back((AuxLoss(actor.aux, pick(samples.aux)) * share).sum());
+    gradients.push_back(at::scalar_tensor(config_.aux_coef, outputs.back().options().requires_grad(false)));
+    metrics.aux_loss += outputs.back().item<double>();
+  }
+  torch::autograd::backward(outputs, gradients);
+  AddTo(metrics, loss.sums);
+  return loss.sums.kl;
+}
 
-  torch::Tensor loss;
-  const auto add = [&](const torch::Tensor& per_sample, double coefficient, double& metric) {
-    const torch::Tensor term = mean(per_sample);
-    loss = loss.defined() ? loss + coefficient * term : coefficient * term;
-    metric += term.item<double>();
-  };
-  add(ClippedSurrogateLoss(log_prob, old_log_prob, pick(samples.advantage), config_.clip), 1.0, metrics.policy_loss);
-  add(GaussianEntropy(actor.log_std), -config_.entropy_coef, metrics.entropy);
-  add(ValueLoss(value, policy_.NormaliseValue(pick(samples.value)), policy_.NormaliseValue(pick(samples.target)),
-                value_clip),
-      config_.value_coef, metrics.value_loss);
-  add(BoundsLoss(actor.mean, kActionLimit), config_.bounds_coef, metrics.bounds_loss);
-  if (samples.aux.defined()) add(AuxLoss(actor.aux, pick(samples.aux)), config_.aux_coef, metrics.aux_loss);
-  loss.backward();
-
-  const torch::NoGradGuard no_grad;
-  metrics.clip_fraction += mean(OutsideClip(log_prob, old_log_prob, config_.clip)).item<double>();
-  metrics.action_std += mean(actor.log_std.exp().mean(-1)).item<double>();
-  return mean(GaussianKl(pick(samples.mean), pick(samples.log_std), actor.mean, actor.log_std)).item<double>();
+FusedLossOptions Ppo::LossOptions() const {
+  return {.clip = config_.clip,
+          .value_clip = config_.clip_value ? config_.clip : 0.0,
+          .value_coef = config_.value_coef,
+          .entropy_coef = config_.entropy_coef,
+          .bounds_coef = config_.bounds_coef,
+          .action_limit = kActionLimit};
 }
 
 Metrics Ppo::Learn(RolloutStore& store, int64_t iteration) {

@@ -26,6 +26,7 @@
 #include "learner/algorithm.h"
 #include "learner/config.h"
 #include "learner/delayed_gradient.h"
+#include "learner/fused_loss.h"
 #include "learner/gradient_sum.h"
 #include "learner/group.h"
 #include "learner/schedule.h"
@@ -83,6 +84,7 @@ class Ppo final : public Algorithm {
   void RequireFinite(double grad_norm, int64_t iteration, const std::string& where) const;
   double RunEpoch(const Samples& samples, int64_t iteration, int epoch, PpoMetrics& metrics);
   double TrainMinibatch(const Samples& samples, std::span<const int64_t> all, PpoMetrics& metrics);
+  FusedLossOptions LossOptions() const;
   double Step(double share);
   double Accumulate(const Samples& samples, std::span<const int64_t> sequences, double weight, PpoMetrics& metrics);
 

@@ -20,34 +20,12 @@ Moments WeightedMoments(const torch::Tensor& x, const torch::Tensor& weight) {
 
 }  // namespace
 
-torch::Tensor ClippedSurrogateLoss(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob,
-                                   const torch::Tensor& advantage, double clip) {
-  const torch::Tensor ratio = (log_prob - old_log_prob).exp();
-  return -at::minimum(ratio * advantage, ratio.clamp(1.0 - clip, 1.0 + clip) * advantage);
-}
-
-torch::Tensor ValueLoss(const torch::Tensor& value, const torch::Tensor& old_value, const torch::Tensor& target,
-                        double clip) {
-  const torch::Tensor loss = 0.5 * (value - target).square();
-  if (clip <= 0) return loss;
-  const torch::Tensor clipped = old_value + (value - old_value).clamp(-clip, clip);
-  return at::maximum(loss, 0.5 * (clipped - target).square());
-}
-
-torch::Tensor BoundsLoss(const torch::Tensor& mean, double limit) {
-  return (mean.abs() - limit).clamp_min(0.0).square().sum(-1);
-}
-
 torch::Tensor AuxLoss(const torch::Tensor& prediction, const torch::Tensor& target) {
   return (prediction - target).square().mean(-1);
 }
 
 torch::Tensor WeightedMean(const torch::Tensor& x, const torch::Tensor& weight) {
   return (x * weight).sum() / weight.sum().clamp_min(1.0);
-}
-
-torch::Tensor OutsideClip(const torch::Tensor& log_prob, const torch::Tensor& old_log_prob, double clip) {
-  return (((log_prob - old_log_prob).exp() - 1.0).abs() > clip).to(log_prob.scalar_type());
 }
 
 double ExplainedVariance(const torch::Tensor& value, const torch::Tensor& target, const torch::Tensor& weight) {

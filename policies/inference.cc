@@ -83,7 +83,7 @@ void Policy::ActChunk(const Observation& observation, const ActRequest& request,
                       int64_t count) const {
   const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
   NetworkInput input;
-  input.proprio = proprio_.Normalise(part(observation.proprio));
+  if (!config_.ActorReadsState()) input.proprio = proprio_.Normalise(part(observation.proprio));
   if (observation.state.defined()) input.state = state_.Normalise(part(observation.state));
   if (network_.UsesDepth()) {
     input.image = request.blank_image ? image_.Blank(count) : WithPixels(observation.depth, [&](const auto* pixels) {
@@ -160,7 +160,7 @@ NetworkInput Policy::Gather(const Observation& samples, std::span<const int64_t>
   const torch::Tensor index =
       at::from_blob(const_cast<int64_t*>(rows.data()), {static_cast<int64_t>(rows.size())}, torch::kInt64);
   NetworkInput input;
-  input.proprio = proprio_.Normalise(samples.proprio.index_select(0, index));
+  if (!config_.ActorReadsState()) input.proprio = proprio_.Normalise(samples.proprio.index_select(0, index));
   input.state = state_.Normalise(samples.state.index_select(0, index));
   if (network_.UsesDepth()) {
     input.image = WithPixels(samples.depth, [&](const auto* pixels) { return image_.Gather(pixels, rows); });

@@ -8,11 +8,13 @@ namespace {
 
 constexpr double kForgetBias = 1.0;  // an LSTM remembers until it learns to forget
 
-torch::Tensor Activate(const torch::Tensor& x, const std::string& name) {
-  if (name == "relu") return at::relu(x);
-  if (name == "tanh") return at::tanh(x);
+// In place where gradients need the result only: what a linear layer put out is of no further use, and elu's gradient
+// from its result needs no second exponential.
+torch::Tensor Activate(torch::Tensor x, const std::string& name) {
+  if (name == "relu") return x.relu_();
+  if (name == "tanh") return x.tanh_();
   if (name == "gelu") return at::gelu(x);
-  return at::elu(x);
+  return at::elu_(x);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "learner/gradient_sum.h"
-#include "learner/ppo_loss.h"
 #include "policies/distribution.h"
 #include "policies/initialise.h"
+#include "tests/learner/composed_loss.h"
 #include "tests/learner/learners.h"
 
 namespace gripstream {

@@ -1,4 +1,4 @@
-// Tests learner/ppo_loss.h.
+// Tests learner/ppo_loss.h, and the formulas that fused_loss_test.cc compares with.
 #include "learner/ppo_loss.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "core/rng.h"
 #include "policies/initialise.h"
+#include "tests/learner/composed_loss.h"
 
 namespace gripstream {
 namespace {
