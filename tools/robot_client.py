@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A robot for `gripstream run DIR`, as small as it gets: replace read_sensors and move by your driver's calls.
 
-    python3 tools/robot_client.py DIR/manifest.yaml [SECONDS]       needs pyzmq
+    python3 tools/robot_client.py DIR/manifest.yaml [SECONDS [STATES TARGETS]]       needs pyzmq
 
 docs/robot.md describes the messages; deploy/robot_messages.h is what they are."""
 import re, struct, sys, time
@@ -30,8 +30,9 @@ def move(targets):
 
 context = zmq.Context()
 publisher, subscriber = context.socket(zmq.PUB), context.socket(zmq.SUB)
-publisher.bind("tcp://127.0.0.1:7411")
-subscriber.bind("tcp://127.0.0.1:7412")
+states, targets = sys.argv[3:5] if len(sys.argv) > 4 else ("tcp://127.0.0.1:7411", "tcp://127.0.0.1:7412")
+publisher.bind(states)
+subscriber.bind(targets)
 subscriber.setsockopt(zmq.SUBSCRIBE, b"GSJT")
 end, last, sequence = time.monotonic() + float(sys.argv[2] if len(sys.argv) > 2 else 1e9), None, 0
 while time.monotonic() < end:

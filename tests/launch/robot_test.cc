@@ -110,6 +110,22 @@ TEST_F(Robot, ARunnerWithoutARobotAndARobotWithoutARunnerGiveUp) {
   EXPECT_THAT(robot.output, HasSubstr("the runner has not answered"));
 }
 
+TEST_F(Robot, TheExampleInPythonIsARobot) {
+  const std::string python = std::string(GRIPSTREAM_DEPS_DIR) + "/venv/bin/python";
+  Command has({python, "-c", "import zmq"});
+  if (has.Wait(60) != 0) GTEST_SKIP() << "no pyzmq: tools/setup.sh --tests";
+  const std::string states = "ipc://" + Path("ps"), targets = "ipc://" + Path("pt");
+  Command robot({python, std::string(GRIPSTREAM_SOURCE_DIR) + "/tools/robot_client.py", Path("policy/manifest.yaml"),
+                 "8", states, targets});
+  const Ended runner = RunGripstream({"run", Path("policy"), "--set", "states=" + states, "--set", "targets=" + targets,
+                                      "--set", "watchdog={joints_s: 5, camera_s: 5, misses: 1000}"});
+  EXPECT_EQ(robot.Wait(60), 0) << robot.Output();
+  EXPECT_THAT(robot.Output(), HasSubstr("waiting"));
+  EXPECT_THAT(robot.Output(), HasSubstr("policy"));
+  EXPECT_THAT(robot.Output(), HasSubstr("done"));
+  EXPECT_EQ(runner.code, 0) << runner.output;
+}
+
 TEST_F(Robot, BadInputIsNamedInOneLine) {
   ExpectRefusal({"run"}, "folder");
   ExpectRefusal({"run", Path("nowhere")}, "nowhere/manifest.yaml");
