@@ -9,7 +9,7 @@
 namespace gripstream {
 
 struct WatchdogConfig {
-  double joints_s = 0.1, camera_s = 0.25, beyond_limits_rad = 0.05, following_rad = 0.5;
+  double joints_s = 0.1, camera_s = 0.25, beyond_limits_rad = 0.1, following_rad = 0.5;
   int misses = 3;
 
   void Fields(FieldVisitor& v) {

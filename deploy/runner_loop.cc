@@ -28,6 +28,7 @@ class Loop {
       }
       while (Take(Deadline::After(0), SteadySeconds)) {
       }
+      if (runner_.Goodbye()) return;
       if (link_.Lost()) runner_.Stop(StopReason::kLostConnection, "the connection to the robot was lost");
       TickAndSend(SteadySeconds());
       Judge(next_s);
@@ -49,7 +50,7 @@ class Loop {
       heard_s = SteadySeconds();
       if (repeated_ && answered != 0) link_.Send(runner_.Targets());  // our answer was lost
       repeated_ = false;
-      if (waiting_ == answered) continue;
+      if (waiting_ == answered || runner_.Goodbye()) continue;
       answered = waiting_;
       TickAndSend(stamp());
       log_.Flush();

@@ -130,6 +130,9 @@ int Main(int argc, char** argv) {
   const RunConfig config = ConfigOf(a);
   a.options.task = config.task;
   a.options.render = config.render;
+  // A student's configuration also has what its teacher sees.
+  if (config.policy.name == "rgb") a.options.render.depth.cameras.clear();
+  if (config.policy.name == "depth_cnn") a.options.render.rgb.cameras.clear();
   a.options.seed = config.run.seed;
   a.options.episode_seed = config.eval.seed;
   a.options.frame_loss = a.frame_loss_percent / 100;

@@ -215,7 +215,7 @@ TEST_F(RunnerTest, NumbersThatAreNoneStopTheRobotWhereverTheyComeFrom) {
 TEST_F(RunnerTest, JointsBeyondTheirLimitsOrFarFromTheirTargetsStopTheRobot) {
   Make();
   Tick();
-  q_[2] = 1.06;
+  q_[2] = 1.11;
   Tick();
   ExpectStop(StopReason::kOutOfLimits, "joint finger");
   q_ = {0.1, 0.2, 0.3};
