@@ -49,6 +49,7 @@ void AddJudgement(const std::string& run_dir, Teacher& teacher) {
   const nlohmann::json results = nlohmann::json::parse(in, nullptr, false);
   if (!results.is_object() || !results.contains("return") || !results["return"].is_number()) return;
   if (results.value("parameters_sha256", "") != ParametersSha256(teacher.policy.Network().Parameters())) return;
+  if (results.value("episodes", 0) == 0) return;  // interrupted before it was evaluated
   teacher.judged = true;
   teacher.recorded_return = results["return"];
 }

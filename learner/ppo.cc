@@ -14,6 +14,7 @@
 #include "core/trace.h"
 #include "learner/collector.h"
 #include "learner/fused_loss.h"
+#include "learner/gradient_norms.h"
 #include "learner/ppo_loss.h"
 #include "learner/torch_process.h"
 #include "replay/returns.h"
@@ -253,6 +254,7 @@ PpoMetrics Ppo::Update(RolloutStore& store, int64_t iteration) {
   }
   if (delayed_) metrics.grad_norm += delayed_->Flush(config_.max_grad_norm);
   RequireFinite(metrics.grad_norm, iteration, "last minibatch");
+  if (!delayed_) metrics.module_norms = GradientNorms(policy_.Network().Parameters(), adam_.Gradients());
   Summarise(samples, metrics);
   TakeRollout(store, samples);
   metrics.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -372,19 +374,21 @@ FusedLossOptions Ppo::LossOptions() const {
 
 Metrics Ppo::Learn(RolloutStore& store, int64_t iteration) {
   const PpoMetrics update = Update(store, iteration);
-  return {{"loss/policy", update.policy_loss},
-          {"loss/value", update.value_loss},
-          {"loss/entropy", update.entropy},
-          {"loss/bounds", update.bounds_loss},
-          {"loss/aux", update.aux_loss},
-          {"ppo/kl", update.kl},
-          {"ppo/clip_fraction", update.clip_fraction},
-          {"ppo/grad_norm", update.grad_norm},
-          {"ppo/explained_variance", update.explained_variance},
-          {"ppo/learning_rate", update.learning_rate},
-          {"ppo/action_std", update.action_std},
-          {"ppo/return_target", update.return_mean},
-          {"ppo/used_samples", static_cast<double>(update.used_samples)}};
+  Metrics metrics = {{"loss/policy", update.policy_loss},
+                     {"loss/value", update.value_loss},
+                     {"loss/entropy", update.entropy},
+                     {"loss/bounds", update.bounds_loss},
+                     {"loss/aux", update.aux_loss},
+                     {"ppo/kl", update.kl},
+                     {"ppo/clip_fraction", update.clip_fraction},
+                     {"ppo/grad_norm", update.grad_norm},
+                     {"ppo/explained_variance", update.explained_variance},
+                     {"ppo/learning_rate", update.learning_rate},
+                     {"ppo/action_std", update.action_std},
+                     {"ppo/return_target", update.return_mean},
+                     {"ppo/used_samples", static_cast<double>(update.used_samples)}};
+  for (const auto& [module, norm] : update.module_norms) metrics.emplace_back("grad_norm/" + module, norm);
+  return metrics;
 }
 
 std::vector<NamedTensor> Ppo::State() const {

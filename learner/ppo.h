@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "learner/adam.h"
@@ -41,6 +42,8 @@ struct PpoMetrics {
   double kl = 0;  // last epoch, from the rollout's policy
   double clip_fraction = 0;
   double grad_norm = 0;           // before clipping
+  // The same by module, of the last step; empty with delayed gradients.
+  std::vector<std::pair<std::string, double>> module_norms{};
   double explained_variance = 0;  // of the rollout's values
   double learning_rate = 0;       // at the end
   double action_std = 0;          // mean over components

@@ -77,5 +77,13 @@ TEST_F(Distill, ATeacherThatSeesAnotherTaskStopsTheRunBeforeTheStudentLearns) {
   EXPECT_THAT(ended.output, HasSubstr("in its own run"));
 }
 
+TEST_F(Distill, ATeacherWhoseOwnRunNeverEvaluatedItIsTakenUnjudged) {
+  nlohmann::json results = ReadJson(folder_ / "teacher/results.json");
+  results["episodes"] = 0;
+  results["return"] = 1e9;  // nothing here would be like it
+  std::ofstream(folder_ / "teacher/results.json") << results.dump();
+  Run("student", Student({"train.iterations=1"}));
+}
+
 }  // namespace
 }  // namespace gripstream
