@@ -108,6 +108,12 @@ void OpenCollection::Close(RolloutStore& store) {
   }
 }
 
+// What stragglers still do belongs to no rollout any more.
+void OpenCollection::Stop() {
+  CollectTimes times;
+  Drain(carry_, times);
+}
+
 void OpenCollection::Drain(RolloutStore& store, CollectTimes& times) {
   const auto owes = [this] {
     bool any = false;

@@ -40,6 +40,8 @@ class OpenCollection {
   // no record is under way then. No record is under way either after a rollout that waited for all.
   bool Collect(RolloutStore& store, const std::function<Acting(int t)>& acting, const Turn& turn, CollectTimes& times);
   int CarriedEnvs() const;
+  // Waits for what stragglers still do after a rollout that did not; no record is under way afterwards.
+  void Stop();
 
  private:
   struct Part {

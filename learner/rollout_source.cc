@@ -122,6 +122,7 @@ void AsynchronousSource::Run() {
     PolicyBoard::Handle acting;
     int64_t iteration = first_;
     while (WaitUntilAllowed(iteration) && Collect(iteration, acting)) ++iteration;
+    if (open_) open_->Stop();
   } catch (...) {
     failure = std::current_exception();
   }

@@ -206,19 +206,23 @@ TEST_F(Open, AStragglerThatIsKilledIsReplacedAndNothingElseIsLost) {
   EXPECT_EQ(fleet_->Losses().replacements, 1);
 }
 
+// Between two rollouts, too, when stragglers carry their steps from one to the next.
 TEST_F(Open, StopsWithNothingUnderWay) {
   Start(5 * kQuick_s, 4, 0.5);
-  source_->AllowUpTo(1 << 30);
-  Next();
-  source_->Stop();
-  EXPECT_FALSE(fleet_->SaveStates().bytes.empty());
-  CollectTimes times;
-  RolloutStore store = StoreOf(1);
-  EpisodeRequest request;
-  request.first_episode = 77;
-  fleet_->Reset(request, 0);
-  fleet_->ReceiveAll(store, 0, times);
-  EXPECT_TRUE(store.Step("state", 0).select(1, kTracedEpisode).eq(77).all().item<bool>());
+  for (uint32_t i = 1; i <= 20; ++i) {
+    source_->AllowUpTo(1 << 30);
+    ASSERT_NE(source_->Next(), nullptr);
+    source_->Stop();
+    EXPECT_FALSE(fleet_->SaveStates().bytes.empty());
+    CollectTimes times;
+    EpisodeRequest request;
+    request.first_episode = 77 + i;
+    fleet_->Reset(request, 0);
+    RolloutStore& first = source_->First(i);
+    fleet_->ReceiveAll(first, 0, times);
+    ASSERT_TRUE(first.Step("state", 0).select(1, kTracedEpisode).eq(static_cast<double>(77 + i)).all().item<bool>());
+    source_->Begin(i);
+  }
 }
 
 }  // namespace
