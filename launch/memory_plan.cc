@@ -97,7 +97,8 @@ RoleBudgets BudgetsOf(const RunConfig& config, const TaskDescription& task, cons
                                        .groups = config.Groups(),
                                        .reserve_bytes_per_env = static_cast<double>(config.sim.reserve_bytes_per_env)},
                                       record);
-  if (config.SimulatorsAct()) AddPolicy(budgets.simulator, footprints.learner, config.policy.inference_chunk);
+  const bool policy = config.SimulatorsAct() && footprints.learner.program > 0;  // roles alone measure only themselves
+  if (policy) AddPolicy(budgets.simulator, footprints.learner, config.policy.inference_chunk);
   budgets.learner = [=](int64_t envs, int learners) {
     return LearnerBudget(footprints.learner, SizesOf(config, footprints.simulator, options, record_bytes, learners),
                          task.record, static_cast<int>(task.action.Elements()), envs);
