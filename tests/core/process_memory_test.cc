@@ -13,6 +13,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kOtherAllocator = true;
+#else
+constexpr bool kOtherAllocator = false;
+#endif
+
 // A made-up /sys/fs/cgroup and /proc/self.
 class Groups : public testing::Test {
  protected:
@@ -55,6 +61,7 @@ TEST_F(Groups, WithoutGroupsThereIsTheMachine) {
 }
 
 TEST_F(Groups, ResourceLimitsAreTheProcesssOwn) {
+  if (kOtherAllocator) GTEST_SKIP() << "the sanitizer maps more than any limit";
   rlimit old{};
   ASSERT_EQ(getrlimit(RLIMIT_DATA, &old), 0);
   rlimit less = old;
@@ -67,6 +74,7 @@ TEST_F(Groups, ResourceLimitsAreTheProcesssOwn) {
 }
 
 TEST(ProcessMemory, SeesWhatIsTouched) {
+  if (kOtherAllocator) GTEST_SKIP() << "the sanitizer's allocator is not malloc's";
   constexpr size_t kBytes = 64 << 20;
   const size_t heap = HeapInUse(), anonymous = OwnMemory().anonymous_bytes;
   const auto block = std::make_unique<std::byte[]>(kBytes);  // zeroed: every page is touched
