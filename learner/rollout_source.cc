@@ -62,6 +62,7 @@ AsynchronousSource::~AsynchronousSource() {
 }
 
 void AsynchronousSource::Begin(int64_t iteration) {
+  GS_CHECK(!thread_.joinable() && !stop_, "a source is begun once");
   first_ = learned_ = window_ = limit_ = iteration;
   board_.Publish(policy_, iteration);
   thread_ = std::thread([this] { Run(); });

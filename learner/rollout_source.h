@@ -2,11 +2,12 @@
 //
 //   Begin -> { AllowUpTo -> { Next -> (learn from it) -> Learned } ... } ... -> Stop
 //
-// Rollout k is what update k learns from; version k of the policy is what k updates have made. SynchronousSource
-// collects rollout k by version k when it is asked for it. AsynchronousSource collects ahead on a thread of its own,
-// while the learner updates: rollout k is begun once version k - max_staleness is there, so that nothing is ever staler
-// than that and nothing has to be thrown away. At an allowed limit collection stands still: there the environments
-// belong to exactly the limit's version, and the caller may use the fleet (checkpoints).
+// A source is begun once. Rollout k is what update k learns from; version k of the policy is what k updates have
+// made. SynchronousSource collects rollout k by version k when it is asked for it. AsynchronousSource collects ahead
+// on a thread of its own, while the learner updates: rollout k is begun once version k - max_staleness is there, so
+// that nothing is ever staler than that and nothing has to be thrown away. At an allowed limit collection stands
+// still: there the environments belong to exactly the limit's version, and the caller may use the fleet
+// (checkpoints).
 //
 // All calls from one thread. Next throws what collection throws.
 #pragma once

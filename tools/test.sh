@@ -11,11 +11,11 @@ tools/build.sh release
 echo "== Tests: release"
 labels=()
 [[ $what == quick ]] && labels=(-L quick)
-ctest --test-dir build/release --output-on-failure "${labels[@]}"
+ctest --test-dir build/release --output-on-failure -j"$(nproc)" "${labels[@]}"
 if [[ $what == all ]]; then
   tools/build.sh asan
   echo "== Tests: AddressSanitizer and UndefinedBehaviorSanitizer, parts without LibTorch"
-  ctest --test-dir build/asan --output-on-failure -L quick
+  ctest --test-dir build/asan --output-on-failure -j"$(nproc)" -L quick
 fi
 cat <<'END'
 

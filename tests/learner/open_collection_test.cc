@@ -48,13 +48,19 @@ class Open : public testing::Test {
     wire_ = ListenForSimulators(config_, {.run_id = "run", .specs = FakeSpecs(), .total_envs = kAll});
     wire_->WaitForSimulators(kSimulators, Deadline::After(kLongest_s));
     fleet_ = std::make_unique<Fleet>(*wire_, kLongest_s, LossRule{.replace = true, .within_s = kLongest_s});
+    Begin(max_staleness, close_fraction, 0);
+  }
+  // Collection from new episodes, the first of which is counted `episode`.
+  void Begin(int max_staleness, double close_fraction, uint32_t episode) {
     std::vector<RolloutStore> stores;
     for (int i = 0; i <= max_staleness; ++i) stores.push_back(StoreOf(kSteps));
     source_ = std::make_unique<AsynchronousSource>(
         *fleet_, policy_, std::move(stores),
         AsynchronousOptions{.max_staleness = max_staleness, .close_fraction = close_fraction});
     CollectTimes times;
-    fleet_->Reset({}, 0);
+    EpisodeRequest request;
+    request.first_episode = episode;
+    fleet_->Reset(request, 0);
     fleet_->ReceiveAll(source_->First(0), 0, times);
     source_->Begin(0);
   }
@@ -209,19 +215,14 @@ TEST_F(Open, AStragglerThatIsKilledIsReplacedAndNothingElseIsLost) {
 // Between two rollouts, too, when stragglers carry their steps from one to the next.
 TEST_F(Open, StopsWithNothingUnderWay) {
   Start(5 * kQuick_s, 4, 0.5);
-  for (uint32_t i = 1; i <= 20; ++i) {
+  for (uint32_t episode = 77; episode < 97; ++episode) {
+    Begin(4, 0.5, episode);
+    const torch::Tensor first = source_->First(0).Step("state", 0).select(1, kTracedEpisode).clone();
+    ASSERT_TRUE(first.eq(static_cast<double>(episode)).all().item<bool>()) << first;
     source_->AllowUpTo(1 << 30);
     ASSERT_NE(source_->Next(), nullptr);
     source_->Stop();
     EXPECT_FALSE(fleet_->SaveStates().bytes.empty());
-    CollectTimes times;
-    EpisodeRequest request;
-    request.first_episode = 77 + i;
-    fleet_->Reset(request, 0);
-    RolloutStore& first = source_->First(i);
-    fleet_->ReceiveAll(first, 0, times);
-    ASSERT_TRUE(first.Step("state", 0).select(1, kTracedEpisode).eq(static_cast<double>(77 + i)).all().item<bool>());
-    source_->Begin(i);
   }
 }
 
