@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/done_kind.h"
+#include "core/failure_kind.h"
 #include "core/rng.h"
 #include "core/tensor_spec.h"
 #include "control/action_map.h"
@@ -85,6 +86,8 @@ class EnvBatch {
   const TensorSpec& ActionSpec() const { return action_spec_; }
   const std::vector<std::string>& RewardTerms() const { return task_->RewardTerms(); }
   std::vector<std::string> Metrics() const { return task_->Metrics(); }
+  std::vector<FailureKind> Failures() const { return task_->Failures(); }  // by these metrics
+  bool AnyHeldOut() const { return !models_.HeldOut().empty(); }           // objects for a held-out evaluation
   // What obs.proprio and state consist of, in order.
   const Task& TheTask() const { return *task_; }
   std::vector<ObservationField> ProprioFields() const { return task_->ProprioFields(Dims()); }

@@ -65,7 +65,14 @@ class Grasp final : public Task {
     return terms;
   }
   std::vector<std::string> Metrics() const override {
-    return {"lifted", "in_region", "goal_distance_m", "hand_distance_m"};
+    return {"lifted", "in_region", "goal_distance_m", "hand_distance_m", "reached", "within_reach"};
+  }
+  std::vector<FailureKind> Failures() const override {
+    return {{"out of reach", "within_reach"},
+            {"never reached", "reached", true},
+            {"reached, not lifted", "lifted", true},
+            {"dropped", "lifted"},
+            {"lifted, not at the goal", ""}};
   }
   int MemorySize() const override { return kMemorySize; }
 
@@ -106,6 +113,8 @@ class Grasp final : public Task {
     out.Put(InRegion(scene) ? 1.0 : 0.0);
     out.Put(Norm(scene.object.pos - goal_));
     out.Put(HandDistance(scene));
+    out.Put(Reached(scene) ? 1.0 : 0.0);
+    out.Put(OutOfReach(scene) ? 0.0 : 1.0);
   }
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {
@@ -183,6 +192,10 @@ class Grasp final : public Task {
     double farthest = 0;
     for (const FrameMotion& point : scene.hand) farthest = std::max(farthest, Norm(point.pos - scene.object.pos));
     return farthest;
+  }
+  bool Reached(const Scene& scene) const {
+    return std::ranges::any_of(
+        scene.hand, [&](const FrameMotion& point) { return Norm(point.pos - scene.object.pos) <= config_.reached_m; });
   }
   bool InRegion(const Scene& scene) const { return Norm(scene.object.pos - goal_) <= config_.goal_tolerance_m; }
   bool OutOfReach(const Scene& scene) const {

@@ -13,7 +13,7 @@ namespace gripstream {
 struct GraspConfig {
   std::string proprio = "student", state = "privileged", success = "at_end";
   std::vector<double> goal = {-0.5, 0, 0.75};
-  double goal_tolerance_m = 0.1, lift_m = 0.15, hold_s = 0, end_after_hold_s = 0;
+  double goal_tolerance_m = 0.1, lift_m = 0.15, reached_m = 0.08, hold_s = 0, end_after_hold_s = 0;
   std::vector<double> reach_center = {-0.55, 0.1}, reach_size = {0.5, 0.8};
   double reach_z_m = 0.2, spawn_z_m = 0.5;
   std::vector<double> spawn_x = {0, 0.5}, spawn_y = {0, 0.8}, spawn_rotation = {0, 1};
@@ -36,6 +36,8 @@ struct GraspConfig {
     v.Floats("goal", goal, 3, {.doc = "where the object is to be", .unit = "m"});
     v.Float("goal_tolerance_m", goal_tolerance_m, {.doc = "radius of the goal region", .unit = "m"}, {1e-3, 10});
     v.Float("lift_m", lift_m, {.doc = "height over the table that counts as lifted", .unit = "m"}, {0, 10});
+    v.Float("reached_m", reached_m,
+            {.doc = "from the palm or a fingertip to the object's middle: counts as reached", .unit = "m"}, {0, 10});
     v.Float("hold_s", hold_s, {.doc = "time in the goal region without a break that success takes", .unit = "s"},
             {0, 3600});
     v.Float("end_after_hold_s", end_after_hold_s,

@@ -22,6 +22,10 @@ class Reach final : public Task {
     static const std::vector<std::string> terms = {"distance", "aim", "near", "success", "action_rate"};
     return terms;
   }
+  std::vector<std::string> Metrics() const override { return {"near", "palm_distance_m"}; }
+  std::vector<FailureKind> Failures() const override {
+    return {{"never near", "near", true}, {"not near at the end", ""}};
+  }
 
   Transform Spawn(const ObjectInfo& object, double, Rng& rng) const override {
     const auto within = [&](size_t axis) {
@@ -44,6 +48,13 @@ class Reach final : public Task {
     out.Put(near && ends ? c.weight_success : 0.0);
     out.Put(-c.weight_action_rate * MeanSquareChange(scene));
     return {.terminated = false, .success = near};
+  }
+
+  void Measure(const Scene& scene, std::span<float> metrics) const override {
+    const double distance = Norm(scene.palm.pos - scene.object.pos);
+    NumberWriter out(metrics);
+    out.Put(distance <= config_.reach.success_radius_m ? 1.0 : 0.0);
+    out.Put(distance);
   }
 
   void Observe(const Scene& scene, std::span<float> proprio, std::span<float> state) const override {

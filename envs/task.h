@@ -12,6 +12,7 @@
 #include "control/frame_motion.h"
 #include "control/math3.h"
 #include "control/senses.h"
+#include "core/failure_kind.h"
 #include "core/rng.h"
 #include "envs/config.h"
 #include "envs/model.h"
@@ -78,6 +79,8 @@ class Task {
   virtual const std::vector<std::string>& RewardTerms() const = 0;
   // Numbers to be logged, per step, that are no reward.
   virtual std::vector<std::string> Metrics() const { return {}; }
+  // How episodes fail, told from these metrics, in the order in which they are tried.
+  virtual std::vector<FailureKind> Failures() const { return {}; }
   // Numbers that the task remembers per environment; zeros at the start of an episode.
   virtual int MemorySize() const { return 0; }
 

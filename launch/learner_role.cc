@@ -57,6 +57,8 @@ LearnerRoleOptions OptionsOf(const RunConfig& config, const TaskDescription& tas
   options.action_size = static_cast<int>(task.action.Elements());
   options.reward_terms = task.reward_terms;
   options.metric_names = task.metrics;
+  options.failures = task.failures;
+  options.held_out_objects = task.held_out;
   const CurriculumConfig& rule = config.task.curriculum;
   options.curriculum = {.advance = rule.advance,
                         .levels = rule.levels,

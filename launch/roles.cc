@@ -69,7 +69,8 @@ TaskDescription DescribeTask(const RunConfig& config) {
   return {simulator.RecordSpecs(),           simulator.ActionSpec(),
           simulator.RewardTerms(),           simulator.Metrics(),
           simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(),
-          simulator.ObjectNames(),           simulator.Envs(0).StateBytes()};
+          simulator.ObjectNames(),           simulator.Envs(0).StateBytes(),
+          simulator.Envs(0).Failures(),      simulator.Envs(0).AnyHeldOut()};
 }
 
 std::string RunId(const RunConfig& config) {

@@ -23,6 +23,8 @@ struct TaskDescription {
   std::vector<ObservationField> proprio, state;
   std::vector<std::string> object_names;  // by catalogue id
   size_t state_bytes = 0;                 // of one environment in a checkpoint
+  std::vector<FailureKind> failures;      // by the metrics
+  bool held_out = false;                  // whether there are objects for a held-out evaluation
 };
 
 // Builds one environment and its camera; throws InputError for whatever the configuration names wrongly.

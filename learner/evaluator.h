@@ -9,15 +9,24 @@
 #include <utility>
 #include <vector>
 
+#include "core/failure_kind.h"
 #include "learner/collector.h"
 #include "learner/group.h"
 
 namespace gripstream {
 
+// What the numbers that a task measures say of an episode.
+struct EpisodeJudge {
+  std::vector<std::string> metrics;   // names of the record's "metrics"
+  std::vector<FailureKind> failures;  // told from these
+};
+
 struct EvaluationRequest {
   int episodes = 0;
   uint64_t seed = 0;
   bool blank_image = false;
+  bool held_out = false;  // held-out objects instead of the training ones
+  EpisodeJudge judge{};
   EpisodeRequest pictures;  // only its fields about pictures, of the first round of episodes
 };
 
@@ -30,6 +39,8 @@ struct EvaluationResult {
     int successes = 0;
   };
   std::map<int, PerObject> objects;  // by catalogue id
+  std::vector<std::pair<std::string, double>> metrics_at_end;  // mean over the episodes
+  std::vector<std::pair<std::string, int>> failures;           // episodes of each kind, in the judge's order
   double Success() const { return episodes > 0 ? static_cast<double>(successes) / episodes : 0; }
 };
 

@@ -22,6 +22,16 @@ std::string ObjectName(int id, const std::vector<std::string>& names) {
   return id >= 0 && static_cast<size_t>(id) < names.size() ? names[static_cast<size_t>(id)] : "model's own";
 }
 
+// One line per object: name, episodes, success.
+std::string FormatObjects(const EvaluationResult& result, const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& [id, object] : result.objects) {
+    text += Format("    %-20s %4d of %4d  %5.1f %%\n", ObjectName(id, names).c_str(), object.successes, object.episodes,
+                   100.0 * object.successes / object.episodes);
+  }
+  return text;
+}
+
 nlohmann::json SuccessOrNull(const EvaluationResult& result) {
   return result.episodes > 0 ? nlohmann::json(result.Success()) : nlohmann::json();
 }
@@ -30,6 +40,14 @@ nlohmann::json IntervalOrNull(const EvaluationResult& result) {
   if (result.episodes == 0) return nullptr;
   const auto [low, high] = WilsonInterval(result.successes, result.episodes);
   return {low, high};
+}
+
+void AddDetails(nlohmann::ordered_json& json, const EvaluationResult& result, const std::vector<std::string>& names) {
+  for (const auto& [id, object] : result.objects) {
+    json["objects"][ObjectName(id, names)] = {{"episodes", object.episodes}, {"successes", object.successes}};
+  }
+  for (const auto& [name, value] : result.metrics_at_end) json["metrics_at_end"][name] = value;
+  for (const auto& [name, episodes] : result.failures) json["failures"][name] = episodes;
 }
 
 }  // namespace
@@ -70,11 +88,14 @@ std::string FormatSuccess(const EvaluationResult& result) {
                 100 * low, 100 * high, result.episodes, result.return_mean);
 }
 
-std::string FormatObjects(const EvaluationResult& result, const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& [id, object] : result.objects) {
-    text += Format("    %-20s %4d of %4d  %5.1f %%\n", ObjectName(id, names).c_str(), object.successes, object.episodes,
-                   100.0 * object.successes / object.episodes);
+std::string FormatEvaluation(const EvaluationResult& result, const std::vector<std::string>& names) {
+  std::string text = FormatSuccess(result) + "\n" + FormatObjects(result, names);
+  if (!result.metrics_at_end.empty()) text += "    at the end of an episode:";
+  for (const auto& [name, value] : result.metrics_at_end) text += Format(" %s %.3f", name.c_str(), value);
+  if (!result.metrics_at_end.empty()) text += "\n";
+  for (const auto& [name, episodes] : result.failures) {
+    if (episodes > 0)
+      text += Format("    failed: %-24s %4d  %5.1f %%\n", name.c_str(), episodes, 100.0 * episodes / result.episodes);
   }
   return text;
 }
@@ -86,11 +107,14 @@ std::string FormatOutcome(const RunResults& results, const std::string& run_dir,
                      FormatCount(static_cast<double>(results.env_steps)) + " steps";
   text += results.wall_s > 0 ? ", " + FormatDuration(results.wall_s) + "\n" : "\n";
   if (results.final_evaluation.episodes > 0) {
-    text += FormatSuccess(results.final_evaluation) + "\n" + FormatObjects(results.final_evaluation, object_names);
+    text += FormatEvaluation(results.final_evaluation, object_names);
     if (!results.sheet.empty()) text += "episodes in pictures: " + results.sheet + "\n";
   }
   if (results.blank_image.episodes > 0) {
     text += "with the image blanked: " + FormatSuccess(results.blank_image) + "\n";
+  }
+  if (results.held_out.episodes > 0) {
+    text += "held-out objects: " + FormatEvaluation(results.held_out, object_names);
   }
   if (results.faults > 0) {
     text += "quarantined: " + std::to_string(results.faults) + " environment steps went wrong in the physics (see " +
@@ -120,10 +144,13 @@ void WriteResults(const std::string& path, const RunResults& results, const std:
   json["success_ci95"] = IntervalOrNull(results.final_evaluation);
   json["success_at_start"] = SuccessOrNull(results.at_start);
   json["success_blank_image"] = SuccessOrNull(results.blank_image);
+  json["success_held_out"] = SuccessOrNull(results.held_out);
   json["episodes"] = results.final_evaluation.episodes;
   json["return"] = results.final_evaluation.return_mean;
-  for (const auto& [id, object] : results.final_evaluation.objects) {
-    json["objects"][ObjectName(id, object_names)] = {{"episodes", object.episodes}, {"successes", object.successes}};
+  AddDetails(json, results.final_evaluation, object_names);
+  if (results.held_out.episodes > 0) {
+    json["held_out"] = {{"episodes", results.held_out.episodes}, {"success_ci95", IntervalOrNull(results.held_out)}};
+    AddDetails(json["held_out"], results.held_out, object_names);
   }
   WriteFileAtomically(path, json.dump(2) + "\n");
 }

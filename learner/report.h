@@ -30,8 +30,8 @@ std::string FormatProgress(const ProgressFigures& figures, const IterationTimes&
 
 // "success 83.2 % (95 % interval 79.8 to 86.2, 512 episodes)"
 std::string FormatSuccess(const EvaluationResult& result);
-// One line per object: name, episodes, success.
-std::string FormatObjects(const EvaluationResult& result, const std::vector<std::string>& names);
+// That, a line per object, the metrics at the end of the episodes, and a line for each kind of failure.
+std::string FormatEvaluation(const EvaluationResult& result, const std::vector<std::string>& names);
 
 // A finished (or ended) run's figures. Evaluations that were not made have no episodes and are written as null.
 struct RunResults {
@@ -41,7 +41,7 @@ struct RunResults {
   int64_t faults = 0;  // environment steps of this process that were quarantined
   // Of this process: simulators lost and replaced, and samples that there are not for that reason.
   int64_t lost_simulators = 0, replacements = 0, lost_samples = 0;
-  EvaluationResult final_evaluation, at_start, blank_image;
+  EvaluationResult final_evaluation, at_start, blank_image, held_out;
   std::string status;       // "completed", "interrupted", "evaluated"
   std::string stop_reason;  // why training ended, for example "train.iterations reached"
   std::string sheet;        // the contact sheet's path

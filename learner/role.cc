@@ -38,7 +38,7 @@ int EvaluateCheckpoint(LearnerEnd& wire, const LearnerGroup& group, const Learne
   const std::filesystem::path folder = std::filesystem::path(options.run_dir) / "evaluations";
   std::filesystem::create_directories(folder);
   const std::string stem = (folder / std::filesystem::path(options.checkpoint).stem()).string();
-  const EvaluationPlan plan{options.eval, options.specs, stem + ".png"};
+  const EvaluationPlan plan = PlanOf(options, stem + ".png");
   const RunCounters counters = CountersOf(checkpoint, options.checkpoint);
   if (counters.curriculum_level >= 0) fleet.SetCurriculumLevel(counters.curriculum_level);
   RunResults results;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/failure_kind.h"
 #include "core/memory_budget.h"
 #include "core/tensor_spec.h"
 #include "learner/algorithm.h"
@@ -52,6 +53,8 @@ struct LearnerRoleOptions {
   std::vector<TensorSpec> specs;  // of the record, images included
   int action_size = 0;
   std::vector<std::string> reward_terms, metric_names;
+  std::vector<FailureKind> failures;  // by these metrics
+  bool held_out_objects = false;      // whether the task has some
   CurriculumRule curriculum;  // judged by the metric "in_region"
   // What a level means, for the log; empty: nothing to say.
   std::function<std::vector<std::pair<std::string, double>>(int level)> describe_level;

@@ -28,7 +28,7 @@ struct EvalConfig {
   int episodes = 512;
   uint64_t seed = 20250919;
   bool at_start = true;
-  bool blank_image = true;
+  bool blank_image = true, held_out = true;
   int sheet_rows = 6;
 
   void Fields(FieldVisitor& v) {
@@ -36,6 +36,7 @@ struct EvalConfig {
     v.Uint64("seed", seed, {.doc = "names the evaluation set; the same for every policy compared"});
     v.Bool("at_start", at_start, {.doc = "evaluate the untrained policy too"});
     v.Bool("blank_image", blank_image, {.doc = "evaluate once more with the image blanked: does the policy look?"});
+    v.Bool("held_out", held_out, {.doc = "evaluate once more on task.held_out_objects, where there are some"});
     v.Int("sheet_rows", sheet_rows, {.doc = "episodes shown in the contact sheet; 0: no sheet"}, {0, 64});
   }
 };

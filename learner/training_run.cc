@@ -49,7 +49,7 @@ TrainingRun::TrainingRun(LearnerEnd& wire, const LearnerGroup& group, const Lear
       episodes_(fleet_.Envs(), options.reward_terms, options.metric_names),
       gate_(options.curriculum),
       checkpoints_(options.run_dir + "/checkpoints", options.train.keep_checkpoints),
-      evaluation_{options.eval, options.specs, options.run_dir + "/evaluation.png"} {
+      evaluation_(PlanOf(options, options.run_dir + "/evaluation.png")) {
   LogInfo("policy parameters:\n", policy_.Network().Parameters().Describe());
   MakeSource();
 }
@@ -144,12 +144,12 @@ void TrainingRun::StartAnew() {
   policy_.Network().LoadTrunk(options_.policy);
   // Simulators that have served an earlier learner are at another level, perhaps.
   fleet_.SetCurriculumLevel(gate_.Level());
-  algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, false, false); });
+  algorithm_->Check([&](const Policy& any) { return EvaluateOnce(fleet_, group_, evaluation_, any, Play::kAsItIs); });
   const auto begin = [this] { fleet_.Reset({}, 0); };
   if (group_.Any(!Begin(begin), "the first observations")) return;
   algorithm_->Prime(source_->First(0));
   if (!options_.eval.at_start || options_.eval.episodes == 0) return;
-  results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, false, false);
+  results_.at_start = EvaluateOnce(fleet_, group_, evaluation_, policy_, Play::kAsItIs);
   if (group_.Leads()) std::printf("before training: %s\n", FormatSuccess(results_.at_start).c_str());
   std::fflush(stdout);
   Begin(begin);  // evaluation has left the environments in its own episodes

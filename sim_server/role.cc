@@ -134,7 +134,8 @@ class Simulator::Loop {
     EnvsOf(command).Reset({.mode = request.evaluation ? ResetRequest::Mode::kEval : ResetRequest::Mode::kTrain,
                            .first_episode = request.first_episode,
                            .eval_seed = request.seed,
-                           .total_envs = static_cast<uint32_t>(simulator_.options_.sim.processes * simulator_.Envs())});
+                           .total_envs = static_cast<uint32_t>(simulator_.options_.sim.processes * simulator_.Envs()),
+                           .held_out = request.held_out});
     Group& group = GroupOf(command);
     group.step = 0;
     group.watcher = WatcherFor(command, request);

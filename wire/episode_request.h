@@ -16,6 +16,7 @@ namespace gripstream {
 
 struct EpisodeRequest {
   bool evaluation = false;     // the fixed evaluation set instead of the endless training episodes
+  bool held_out = false;       // of an evaluation: held-out objects instead of the training ones
   uint64_t seed = 0;           // of the evaluation set
   uint32_t first_episode = 0;  // environment i plays episode first_episode + i of the set
   uint32_t episodes = 0;       // only environments below this count; what others play is ignored
@@ -27,7 +28,7 @@ struct EpisodeRequest {
   uint32_t width_px = 640, height_px = 480;
 
   std::vector<std::byte> Encode() const {
-    const Fixed fixed{seed,  first_episode, episodes,  evaluation ? 1u : 0u,
+    const Fixed fixed{seed,  first_episode, episodes,  (evaluation ? kEvaluation : 0u) | (held_out ? kHeldOut : 0u),
                       shown, width_px,      height_px, static_cast<uint32_t>(picture_path.size())};
     const std::string text = picture_path + camera;
     std::vector<std::byte> bytes(sizeof(fixed) + text.size());
@@ -43,7 +44,8 @@ struct EpisodeRequest {
     const std::string text(reinterpret_cast<const char*>(bytes.data()) + sizeof(fixed), bytes.size() - sizeof(fixed));
     if (fixed.path_bytes > text.size()) throw RunError("reset command with a path beyond its end");
     EpisodeRequest request;
-    request.evaluation = fixed.evaluation != 0;
+    request.evaluation = (fixed.kind & kEvaluation) != 0;
+    request.held_out = (fixed.kind & kHeldOut) != 0;
     request.seed = fixed.seed;
     request.first_episode = fixed.first_episode;
     request.episodes = fixed.episodes;
@@ -56,11 +58,12 @@ struct EpisodeRequest {
   }
 
  private:
+  static constexpr uint32_t kEvaluation = 1, kHeldOut = 2;
   struct Fixed {
     uint64_t seed;
     uint32_t first_episode;
     uint32_t episodes;
-    uint32_t evaluation;
+    uint32_t kind;  // bits: kEvaluation, kHeldOut
     uint32_t shown;
     uint32_t width_px, height_px;
     uint32_t path_bytes;

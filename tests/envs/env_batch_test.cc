@@ -26,7 +26,7 @@ TEST(EnvBatch, RecordHoldsTheTensorsThatTheLearnerReliesOn) {
   for (const TensorSpec& spec : envs->RecordSpecs()) names.insert(spec.name);
   const std::set<std::string> expected = {"obs.proprio",  "state",        "final_state", "aux.object_position",
                                           "reward",       "reward_terms", "done",        "success",
-                                          "episode_step", "episode",      "env_id",      "object_id"};
+                                          "episode_step", "episode",      "env_id",      "object_id",   "metrics"};
   EXPECT_EQ(names, expected);
   EXPECT_EQ(envs->ActionSpec().shape, std::vector<int>{3});
   EXPECT_EQ(envs->EpisodeSteps(), 12);

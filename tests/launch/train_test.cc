@@ -36,10 +36,15 @@ TEST(Train, LeavesACompleteRunFolder) {
   EXPECT_EQ(results["iterations"], 2);
   EXPECT_EQ(results["env_steps"], 2 * 4 * 16);
   EXPECT_EQ(results["parameters_sha256"].get<std::string>().size(), 64u);
-  for (const char* key : {"success", "success_at_start", "success_blank_image", "wall_s"}) {
+  for (const char* key : {"success", "success_at_start", "success_blank_image", "success_held_out", "wall_s"}) {
     EXPECT_TRUE(results[key].is_number()) << key;
   }
   EXPECT_EQ(results["success_ci95"].size(), 2u);
+  for (const auto& [name, counts] : results["held_out"]["objects"].items())
+    EXPECT_FALSE(results["objects"].contains(name)) << name;
+  int failed = 0;
+  for (const auto& [name, episodes] : results["failures"].items()) failed += episodes.get<int>();
+  EXPECT_EQ(failed, std::lround(16 * (1 - results["success"].get<double>())));
   EXPECT_THAT(ended.output, HasSubstr("success"));
   EXPECT_THAT(ended.output, HasSubstr(folder / "run/evaluation.png"));
 }

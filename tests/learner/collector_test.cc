@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 std::function<Acting(int)> ByPolicy(const Policy& policy, int64_t version) {
   return [&policy, version](int) { return Acting{&policy, version}; };
@@ -135,6 +136,21 @@ TEST(Evaluate, PlaysEveryEpisodeOnceWhateverTheGrouping) {
   }
   EXPECT_EQ(results[0].return_mean, results[1].return_mean);
   EXPECT_GT(results[0].return_mean, 0.3 * 7);  // rewards grow with the environment's number
+}
+
+TEST(Evaluate, TellsHowEpisodesEndAndWhyTheyFail) {
+  EvaluationRequest request;
+  request.episodes = kEnvs;
+  request.judge = {{"steps", "near"}, {{"never near", "near", true}, {"left again", "near"}, {"no other", ""}}};
+  TestFleet test(1, 2);
+  Fleet fleet(test.Wire(), kPatience_s);
+  const EvaluationResult result = Evaluate(fleet, LearnerGroup(), FakeSpecs(), MakePolicy(), request);
+  EXPECT_THAT(result.failures,
+              ElementsAre(Pair("never near", kEnvs / 4), Pair("left again", kEnvs / 4), Pair("no other", 0)));
+  int steps = 0;
+  for (int id = 0; id < kEnvs; ++id) steps += 2 + id % 3;
+  EXPECT_THAT(result.metrics_at_end,
+              ElementsAre(Pair("steps", testing::DoubleEq(static_cast<double>(steps) / kEnvs)), Pair("near", 0)));
 }
 
 }  // namespace

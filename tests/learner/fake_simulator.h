@@ -28,7 +28,8 @@ inline std::vector<TensorSpec> FakeSpecs() {
           {"reward", DType::kFloat32, {}, "", 1.0},
           {"done", DType::kUint8, {}, "", 1.0},
           {"success", DType::kUint8, {}, "", 1.0},
-          {"object_id", DType::kInt32, {}, "", 1.0}};
+          {"object_id", DType::kInt32, {}, "", 1.0},
+          {"metrics", DType::kFloat32, {2}, "", 1.0}};  // step of the episode, 1 at the first step of every fourth
 }
 
 struct FakeSimulatorOptions {
@@ -55,6 +56,7 @@ class FakeSimulator {
     uint32_t episode = 0, step = 0;
     float reward = 0;
     uint8_t done = 0, success = 0;
+    std::array<float, 2> metrics{};
   };
 
   uint32_t Id(size_t env) const { return static_cast<uint32_t>(options_.env_begin) + static_cast<uint32_t>(env); }
@@ -77,6 +79,7 @@ class FakeSimulator {
     env.reward = env.state[0] + 0.3f * static_cast<float>(id);
     env.done = ++env.step == 2 + id % 3;
     env.success = env.done != 0 && id % 2 == 0;
+    env.metrics = {static_cast<float>(env.step), env.step == 1 && id % 4 == 1 ? 1.0f : 0.0f};
     if (env.done == 0) return;
     ++env.episode;
     Begin(env);
@@ -155,6 +158,7 @@ class FakeSimulator {
       layout_.View<float>(record, "reward")[i] = env.reward;
       layout_.View<uint8_t>(record, "done")[i] = env.done;
       layout_.View<uint8_t>(record, "success")[i] = env.success;
+      std::copy(env.metrics.begin(), env.metrics.end(), &layout_.View<float>(record, "metrics")[i * 2]);
       layout_.View<int32_t>(record, "object_id")[i] = static_cast<int32_t>(Id(group * count + i) % 4);
     }
     RecordHeader& header = Layout::Header(record);

@@ -9,6 +9,7 @@ namespace {
 TEST(EpisodeRequest, ReadsBackWhatWasEncoded) {
   EpisodeRequest request;
   request.evaluation = true;
+  request.held_out = true;
   request.seed = 0xFFFFFFFFFFFFFFFFu;
   request.first_episode = 4096;
   request.episodes = 300;
@@ -19,6 +20,7 @@ TEST(EpisodeRequest, ReadsBackWhatWasEncoded) {
   request.height_px = 240;
   const EpisodeRequest again = EpisodeRequest::Decode(request.Encode());
   EXPECT_EQ(again.evaluation, request.evaluation);
+  EXPECT_EQ(again.held_out, request.held_out);
   EXPECT_EQ(again.seed, request.seed);
   EXPECT_EQ(again.first_episode, request.first_episode);
   EXPECT_EQ(again.episodes, request.episodes);
@@ -32,6 +34,7 @@ TEST(EpisodeRequest, ReadsBackWhatWasEncoded) {
 TEST(EpisodeRequest, ATrainingRequestHasNoPictures) {
   const EpisodeRequest again = EpisodeRequest::Decode(EpisodeRequest{}.Encode());
   EXPECT_FALSE(again.evaluation);
+  EXPECT_FALSE(again.held_out);
   EXPECT_EQ(again.shown, 0u);
   EXPECT_TRUE(again.picture_path.empty());
 }
