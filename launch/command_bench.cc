@@ -68,6 +68,11 @@ std::vector<BenchRow> Learner(double seconds) {
   return WithTorch("learner", seconds);
 }
 
+// --seconds scales the number of samples here.
+std::vector<BenchRow> Classic(double scale) {
+  return WithTorch("classic", scale);
+}
+
 struct Benchmark {
   const char* name;
   std::vector<BenchRow> (*run)(double seconds);
@@ -85,6 +90,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"learner", Learner},
     {"tune", BenchTune},
     {"capacity", BenchCapacity, true},
+    {"classic", Classic, true},
 };
 
 }  // namespace
@@ -100,8 +106,9 @@ int BenchCommand(const BenchArguments& arguments) {
     for (BenchRow& row : benchmark.run(arguments.seconds)) rows.push_back(std::move(row));
   }
   if (!known)
-    throw InputError("command line", "bench", arguments.what,
-                     "env, physics, render, wire, control, pipeline, gradients, learner, tune, capacity or all");
+    throw InputError(
+        "command line", "bench", arguments.what,
+        "env, physics, render, wire, control, pipeline, gradients, learner, tune, capacity, classic or all");
   std::printf("%s", ToTable(rows).c_str());
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;

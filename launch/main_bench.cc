@@ -1,4 +1,4 @@
-// The benchmarks that need LibTorch: gripstream-bench pipeline|gradients|learner|limits --json FILE. `gripstream bench`
+// The benchmarks that need LibTorch: gripstream-bench pipeline|gradients|learner|classic|limits --json FILE. `gripstream bench`
 // and `gripstream tune` run it and read the rows.
 #include <CLI/CLI.hpp>
 
@@ -6,6 +6,7 @@
 #include "core/files.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "launch/bench_classic.h"
 #include "launch/bench_gradients.h"
 #include "launch/bench_learner.h"
 #include "launch/bench_limits.h"
@@ -24,9 +25,9 @@ int Main(int argc, char** argv) {
   double seconds = 1;
   int rank = -1;
   CLI::App app("Benchmarks that need LibTorch; gripstream bench shows their rows");
-  app.add_option("what", what, "pipeline, gradients, learner or limits")
+  app.add_option("what", what, "pipeline, gradients, learner, classic or limits")
       ->required()
-      ->check(CLI::IsMember({"pipeline", "gradients", "learner", "limits"}));
+      ->check(CLI::IsMember({"pipeline", "gradients", "learner", "classic", "limits"}));
   app.add_option("--config", config, "run configuration (YAML) for limits");
   app.add_option("--seconds", seconds, "time per measurement");
   app.add_option("--json", json_path, "file for the rows")->required();
@@ -45,6 +46,7 @@ int Main(int argc, char** argv) {
   const std::vector<BenchRow> rows = what == "limits"      ? BenchLimits(ReadRunConfig(config, {}), seconds)
                                      : what == "gradients" ? BenchGradients(seconds)
                                      : what == "learner"   ? BenchLearner(seconds)
+                                     : what == "classic"   ? BenchClassic(seconds)
                                                            : BenchPipeline(seconds);
   WriteFileAtomically(json_path, ToJson(rows));
   return kExitOk;
