@@ -42,6 +42,18 @@ struct DepthImagesConfig : ModalityConfig {
   }
 };
 
+// Images that do not arrive: obs.depth and obs.rgb of all cameras at once are zeros.
+struct OutageConfig {
+  double share = 0, after_s = 0;
+
+  bool Enabled() const { return share > 0 || after_s > 0; }
+  void Fields(FieldVisitor& v) {
+    v.Float("share", share, {.doc = "share of the steps without images, each drawn by itself"}, {0, 1});
+    v.Float("after_s", after_s,
+            {.doc = "from this time of each episode on there are none; 0: there always are", .unit = "s"}, {0, 3600});
+  }
+};
+
 struct CamerasConfig : RenderConfig {
   DepthImagesConfig depth;
   ModalityConfig rgb, segmentation, bodies, normals;
@@ -50,6 +62,7 @@ struct CamerasConfig : RenderConfig {
   AugmentConfig augment;
   StereoMatcherConfig matcher;
   DepthNoiseConfig noise;
+  OutageConfig outage;
 
   void Fields(FieldVisitor& v) {
     RenderConfig::Fields(v);
@@ -63,6 +76,7 @@ struct CamerasConfig : RenderConfig {
     v.Group("augment", augment, "colour images changed after rendering");
     v.Group("matcher", matcher, "the stereo pair of render.depth.source stereo_matcher");
     v.Group("noise", noise, "sensor noise of depth images");
+    v.Group("outage", outage, "steps without images");
   }
 };
 

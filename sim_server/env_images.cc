@@ -1,6 +1,7 @@
 #include "sim_server/env_images.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -77,7 +78,11 @@ bool Gives(const auto& pass, const std::string& tensor) {
 
 EnvImages::EnvImages(const CamerasConfig& config, const TaskConfig& task, uint64_t seed,
                      std::span<const mjModel* const> models, int envs, int batch, int threads)
-    : config_(config), task_camera_(task.camera), models_(models.begin(), models.end()) {
+    : config_(config),
+      task_camera_(task.camera),
+      step_s_(static_cast<double>(task.decimation) / task.physics_hz),
+      outages_(seed, "camera outage"),
+      models_(models.begin(), models.end()) {
   if (config.backend == "mujoco" && !config.normals.cameras.empty()) {
     throw InputError("configuration", KeyOf("normals"), config.normals.cameras.front(),
                      "none with render.backend mujoco, which has no normals");
@@ -243,6 +248,26 @@ void EnvImages::Render(const EnvBatch& envs, int first, const Layout& layout, st
     if (!pass.noise) continue;
     pass.noise->Apply(stereo_ ? TargetIn<uint16_t>(layout, record, kDepth, 0, 1) : targets.depth_u16, moment_envs_,
                       moment_steps_);
+  }
+  if (config_.outage.Enabled()) BlackOut(envs, layout, record);
+}
+
+bool EnvImages::IsOut(const EnvBatch& envs, int env) const {
+  const OutageConfig& outage = config_.outage;
+  if (outage.after_s > 0 && envs.EpisodeStep(env) * step_s_ >= outage.after_s) return true;
+  const auto i = static_cast<size_t>(env);
+  return static_cast<double>(outages_.At(moment_envs_[i], moment_steps_[i]).Uniform()) < outage.share;
+}
+
+void EnvImages::BlackOut(const EnvBatch& envs, const Layout& layout, std::span<std::byte> record) const {
+  for (int env = 0; env < envs.Envs(); ++env) {
+    if (!IsOut(envs, env)) continue;
+    for (const char* name : {kDepth, kRgb}) {
+      const auto spec = std::ranges::find(specs_, name, &TensorSpec::name);
+      if (spec == specs_.end()) continue;
+      std::byte* images = record.data() + layout.Offset(layout.Index(name));
+      std::memset(images + static_cast<size_t>(env) * spec->Bytes(), 0, spec->Bytes());
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 // All images of a simulator's records: which cameras give which kinds of image, at which size, drawn into the record.
 //
 //   render: -> passes (one per camera and size, all its kinds at once) -> record tensors
-//           -> depth from the stereo pair, augmentation of colour, sensor noise of depth: those that are switched on
+//           -> depth from the stereo pair, augmentation of colour, sensor noise of depth, outages: those that are
+//              switched on
 //
 // Per environment a kind has the shape [H, W(, 3)] with one camera and [C, H, W(, 3)] with several, as its
 // list has them:
@@ -28,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "core/rng.h"
 #include "core/tensor_spec.h"
 #include "envs/config.h"
 #include "sim_server/cameras_config.h"
@@ -91,9 +93,13 @@ class EnvImages {
   Augmenter* AugmenterFor(const RenderConfig& image, uint64_t seed, int threads);
   void MatchStereo(const EnvBatch& envs, int first, const Layout& layout, std::span<std::byte> record);
   void NoteMoments(const EnvBatch& envs);
+  bool IsOut(const EnvBatch& envs, int env) const;
+  void BlackOut(const EnvBatch& envs, const Layout& layout, std::span<std::byte> record) const;
 
   CamerasConfig config_;
   std::string task_camera_;
+  double step_s_;
+  RandomStream outages_;
   std::vector<const mjModel*> models_;
   std::vector<TensorSpec> specs_;
   std::vector<Pass> passes_;

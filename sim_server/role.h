@@ -74,7 +74,7 @@ class Simulator {
   uint32_t env_begin_;
   std::vector<std::unique_ptr<EnvBatch>> groups_;  // in the order of their global ids
   std::unique_ptr<EnvImages> images_;
-  std::unique_ptr<Actor> actor_;  // null: the learner acts
+  std::unique_ptr<Actor> actor_;    // null: the learner acts
   std::vector<std::byte> reserve_;  // sim.reserve_bytes_per_env
   std::vector<MemoryUse> memory_;
 };

@@ -65,6 +65,19 @@ TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
   EXPECT_NEAR(terms[4], -11.0, 1e-6);  // the action changed by 1
 }
 
+TEST(Reach, ThePalmMayHaveToWaitFirst) {
+  TaskConfig config;
+  config.physics_hz = 120, config.decimation = 12;
+  config.reach.wait_s = 0.2, config.reach.wait_at = {0, 0, 0.5};
+  const auto task = MakeReach(config, {});
+  SceneParts parts;
+  std::vector<float> waits(task->RewardTerms().size()), goes = waits;
+  EXPECT_FALSE(task->Evaluate(parts.Make({}, {}, {}, 2), {}, true, waits).success);
+  EXPECT_TRUE(task->Evaluate(parts.Make({}, {}, {}, 3), {}, true, goes).success);
+  EXPECT_NEAR(waits[0], 0.5 * std::exp(-5.0), 1e-6);
+  EXPECT_NEAR(goes[0], 0.5, 1e-6);
+}
+
 TEST(Reach, SuccessIsCountedWithinTheRadiusAndItsBonusPaidAtTheEndOnly) {
   TaskConfig config;
   config.reach.weight_success = 1;

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "core/error.h"
 #include "sim_server/env_view.h"
@@ -162,6 +164,51 @@ TEST(EnvImages, CamerasMoveWithTheEpisodeAndNoiseWithTheStep) {
   const Images at_reset = moved.Render();
   moved.Step(0);
   EXPECT_LT(Differing(at_reset, moved.Render(), 0), 0.2);  // only the robot has moved
+}
+
+// Environments of `images` that see nothing, of which each other pixel is as without outages.
+std::vector<bool> Blank(const Images& images, const Images& whole, int envs) {
+  std::vector<bool> blank;
+  for (int env = 0; env < envs; ++env) {
+    const auto depth = As<uint16_t>(Part(images, envs, env, 1).at("obs.depth"));
+    const auto colour = Part(images, envs, env, 1).at("obs.rgb");
+    blank.push_back(std::ranges::all_of(depth, [](uint16_t d) { return d == 0; }));
+    if (blank.back()) {
+      EXPECT_TRUE(std::ranges::all_of(colour, [](std::byte b) { return b == std::byte{0}; })) << env;
+    } else {
+      EXPECT_EQ(Part(images, envs, env, 1), Part(whole, envs, env, 1)) << env;
+    }
+  }
+  return blank;
+}
+
+TEST(EnvImages, AShareOfTheStepsHasNone) {
+  constexpr int kMany = 16;
+  CamerasConfig config = Plain();
+  config.outage.share = 0.5;
+  Camerawork whole(Plain(), 0, kMany), some(config, 0, kMany);
+  for (Camerawork* batch : {&whole, &some}) batch->Envs().Reset({});
+  std::set<std::vector<bool>> patterns;
+  int blank = 0;
+  for (int t = 0; t < 6; ++t) {
+    const std::vector<bool> pattern = Blank(some.Render(), whole.Render(), kMany);
+    blank += static_cast<int>(std::ranges::count(pattern, true));
+    patterns.insert(pattern);
+    for (Camerawork* batch : {&whole, &some}) batch->Step(0.1f);
+  }
+  EXPECT_EQ(patterns.size(), 6u);
+  EXPECT_NEAR(blank / (6.0 * kMany), 0.5, 0.15);  // three standard deviations
+}
+
+TEST(EnvImages, EndAtATimeOfTheEpisodeAndComeBackWithTheNext) {
+  CamerasConfig config = Plain();
+  config.outage.after_s = 0.2;  // the third of three steps a tenth of a second long
+  Camerawork whole(Plain(), 0, 2), some(config, 0, 2);
+  for (Camerawork* batch : {&whole, &some}) batch->Envs().Reset({});
+  for (int t = 0; t < 6; ++t) {
+    EXPECT_EQ(Blank(some.Render(), whole.Render(), 2), std::vector<bool>(2, t % 3 == 2)) << t;
+    for (Camerawork* batch : {&whole, &some}) batch->Step(0.1f);
+  }
 }
 
 TEST(EnvImages, ARandomisedLookChangesColourAndNothingElse) {
