@@ -44,7 +44,8 @@ TEST_P(EveryConfig, IsDescribedAndTrainsAnIteration) {
        {"run.dir=" + folder / "run", std::string("train.iterations=1"), std::string("sim.processes=1"),
         std::string("sim.envs=8"), std::string("physics.threads=1"), std::string("ppo.horizon=4"),
         std::string("ppo.minibatch=16"), std::string("ppo.sequence=4"), std::string("ppo.threads=1"),
-        std::string("policy.inference_chunk=4"), std::string("eval.episodes=8"), std::string("eval.sheet_rows=1"),
+        std::string("policy.inference_chunk=4"), std::string("policy.actor_rnn.units=16"),
+        std::string("policy.critic_rnn.units=16"), std::string("eval.episodes=8"), std::string("eval.sheet_rows=1"),
         std::string("task.episode_s=1")})
     arguments.insert(arguments.end(), {"--set", assignment});
   const Ended trained = RunGripstream(arguments);
