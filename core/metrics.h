@@ -1,8 +1,9 @@
 // One row of named numbers per iteration, to RUN/metrics.csv and to TensorBoard at once.
 //
 // The first row fixes the columns. After a resume, rows past the resumed iteration are dropped, so the file reads as
-// if the run had never stopped. Not thread-safe. Throws RunError when the disk refuses,
-// InputError when a resumed run's file is not its own.
+// if the run had never stopped; where another version began the run and measured other things, the file has the columns
+// of both, with nan where nothing was measured. Not thread-safe. Throws RunError when the disk refuses, InputError when
+// a resumed run's file is not its own.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +28,14 @@ class MetricsWriter {
  private:
   void DropRowsAfter(int64_t iteration);
   void WriteHeader(const Metrics& metrics);
-  void RequireSameColumns(const Metrics& metrics) const;  // of the file that a resumed run goes on with
+  // Gives the file that a resumed run goes on with the columns of these metrics first, then those that it alone has.
+  void TakeColumns(const Metrics& metrics);
 
   std::string csv_path_;
   EventFile events_;
   std::ofstream csv_;
-  std::vector<std::string> columns_;
+  std::vector<std::string> columns_;  // those that are measured first
+  size_t measured_ = 0;
   bool resumed_ = false;
 };
 

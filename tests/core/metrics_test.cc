@@ -46,9 +46,20 @@ TEST_F(MetricsTest, AfterAResumeTheFileReadsAsIfTheRunHadNeverStopped) {
 TEST_F(MetricsTest, AResumedRunRefusesAFileThatIsNotItsOwn) {
   WriteFileAtomically(folder_ + "/metrics.csv", "garbage\n1,2\n");
   EXPECT_THROW(MetricsWriter(folder_, 3), InputError);
-  WriteFileAtomically(folder_ + "/metrics.csv", "iteration,other\n1,2\n");
-  MetricsWriter writer(folder_, 3);
-  EXPECT_THROW(writer.Write(4, {{"x", 1}}), InputError);
+}
+
+TEST_F(MetricsTest, ARunThatAnotherVersionBeganKeepsTheColumnsOfBoth) {
+  WriteFileAtomically(folder_ + "/metrics.csv", "iteration,old,x\n1,7,1\n2,8,2\n3,9,3\n");
+  {
+    MetricsWriter writer(folder_, 2);
+    writer.Write(3, {{"x", 3}, {"new", 30}});
+    writer.Write(4, {{"x", 4}, {"new", 40}});
+    EXPECT_THROW(writer.Write(5, {{"x", 5}}), InternalError);
+  }
+  const std::string both = "iteration,x,new,old\n1,1,nan,7\n2,2,nan,8\n3,3,30,nan\n4,4,40,nan\n";
+  EXPECT_EQ(ReadText(folder_ + "/metrics.csv"), both);
+  MetricsWriter(folder_, 4).Write(5, {{"x", 5}, {"new", 50}});
+  EXPECT_EQ(ReadText(folder_ + "/metrics.csv"), both + "5,5,50,nan\n");
 }
 
 TEST_F(MetricsTest, AColumnThatChangesIsOurBug) {
