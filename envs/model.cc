@@ -21,8 +21,8 @@ std::string OrShipped(const std::string& path, const char* file) {
 ModelSet::ModelSet(const TaskConfig& config) {
   const std::string path = OrShipped(config.model, "kuka_allegro.xml");
   const SpecPtr spec = ParseModel(path);
-  // A model that was tuned for small steps may not be stable at ours.
-  if (spec->option.timestep < 0.99 / config.physics_hz) {
+  // A user's model that was tuned for small steps may not be stable at ours.
+  if (!config.model.empty() && spec->option.timestep < 0.99 / config.physics_hz) {
     LogWarning(path, ": its timestep of ", spec->option.timestep,
                " s is replaced by 1 / task.physics_hz = ", 1.0 / config.physics_hz, " s");
   }

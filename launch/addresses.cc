@@ -1,5 +1,7 @@
 #include "launch/addresses.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -61,6 +63,11 @@ std::optional<std::string> WireNetwork(const WireConfig& wire) {
   if (!wire.address.starts_with(kTcp)) return std::nullopt;
   const std::string network = wire.address.substr(6, wire.address.find(':', 6) - 6);
   return ParseNetwork(network) ? std::optional(network) : std::nullopt;
+}
+
+std::vector<std::string> BesideTheRun(const RunConfig& config, std::vector<std::string> overrides) {
+  overrides.push_back("wire.address='" + NameOfFolder(config) + "-" + std::to_string(getpid()) + "'");
+  return overrides;
 }
 
 WireConfig ListeningWire(const RunConfig& config, int rank) {

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/deadline.h"
 #include "launch/run_config.h"
@@ -26,6 +27,10 @@ WireConfig ListeningWire(const RunConfig& config, int rank);
 // The same with the address at which learner `rank` is found. Waits for its file until `deadline`, and until somebody
 // listens there, so that a file left behind leads nowhere; throws RunError naming the learner.
 WireConfig ConnectingWire(const RunConfig& config, int rank, Deadline deadline);
+
+// The overrides with a wire.address of this process on this machine: for roles that look at a run which may be under way
+// and hold its own.
+std::vector<std::string> BesideTheRun(const RunConfig& config, std::vector<std::string> overrides);
 
 // The file that tells where learner `rank` listens, as long as this object lives. Does nothing where simulators know
 // already.

@@ -1,6 +1,7 @@
 // gripstream eval: the fixed episode set with a trained policy.
 #include <cstdio>
 
+#include "launch/addresses.h"
 #include "launch/checkpoints.h"
 #include "launch/commands.h"
 #include "launch/roles.h"
@@ -17,7 +18,7 @@ int EvalCommand(const EvalArguments& arguments) {
   std::fflush(stdout);
   std::vector<std::string> learner = {"--evaluate", checkpoint};
   if (!arguments.json_path.empty()) learner.insert(learner.end(), {"--json", arguments.json_path});
-  return RunRoles(config, learner, arguments.overrides);
+  return RunRoles(config, learner, BesideTheRun(config, arguments.overrides));
 }
 
 }  // namespace gripstream

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "envs/env_batch.h"
+#include "launch/addresses.h"
 #include "launch/checkpoints.h"
 #include "launch/commands.h"
 #include "launch/roles.h"
@@ -59,7 +60,7 @@ int PlayCommand(const PlayArguments& arguments) {
                   {"--evaluate", place.file, "--film", video, "--film-episodes", std::to_string(arguments.episodes),
                    "--film-camera", arguments.camera, "--film-width", std::to_string(arguments.width_px),
                    "--film-height", std::to_string(arguments.height_px)},
-                  arguments.overrides);
+                  BesideTheRun(config, arguments.overrides));
 }
 
 }  // namespace gripstream

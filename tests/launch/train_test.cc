@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/error.h"
 #include "tests/launch/command.h"
 
 namespace gripstream {
@@ -215,6 +216,23 @@ TEST_F(ResumedRun, AStaleRunOfAPolicyWithMemoryGoesOnExactlyWithVTrace) {
   ASSERT_EQ(whole.size(), 64u);
   Train(folder_, "parts", with("train.iterations=3"));
   EXPECT_EQ(Continue("parts", 6, {}), whole);
+}
+
+TEST(Eval, JudgesARunThatIsStillUnderWay) {
+  const ScratchFolder folder;
+  std::vector<std::string> arguments =
+      TinyRun(folder / "run", {"train.iterations=100000", "train.checkpoint_every=100", "wire.transport=shm"});
+  arguments.insert(arguments.begin(), Program("gripstream"));
+  Command training(arguments);
+  const std::string checkpoint = folder / "run/checkpoints/iteration_000100.safetensors";
+  for (const Deadline patience = Deadline::After(60); !std::filesystem::exists(checkpoint);) {
+    ASSERT_FALSE(patience.Passed()) << training.Output();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const Ended ended = RunGripstream({"eval", folder / "run"});
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  kill(training.Pid(), SIGINT);
+  EXPECT_EQ(training.Wait(60), kExitFailed) << training.Output();
 }
 
 TEST(Eval, RepeatsTheFinalEvaluation) {
