@@ -49,7 +49,6 @@ struct ReachConfig {
   double distance_sharpness = 10.0;
   double weight_distance = 0.5, weight_aim = 0.5, weight_near = 0.5, weight_success = 0.0, weight_action_rate = 0.0;
   double wait_s = 0;
-  std::vector<double> wait_at = {-0.55, 0.1, 0.4};
 
   void Fields(FieldVisitor& v) {
     v.Float("success_radius_m", success_radius_m, {.doc = "palm to object centre at the end", .unit = "m"}, {1e-3, 1});
@@ -59,13 +58,11 @@ struct ReachConfig {
     v.Float("weight_near", weight_near, {.doc = "of 1 while the palm is within the success radius, per step"});
     v.Float("weight_success", weight_success, {.doc = "of 1 at the end of an episode that succeeded"});
     v.Float("weight_action_rate", weight_action_rate, {.doc = "of -mean((action - last action)^2), per step"});
-    v.Float(
-        "wait_s", wait_s,
-        {.doc = "from the episode's start so long the palm is rewarded for being at wait_at, not at the object: what "
-                "was seen meanwhile has to be remembered where render.outage.after_s says so",
-         .unit = "s"},
-        {0, 3600});
-    v.Floats("wait_at", wait_at, 3, {.doc = "where the palm waits, x y z", .unit = "m"});
+    v.Float("wait_s", wait_s,
+            {.doc = "for so long from the episode's start actions count as zeros: with render.outage.after_s, what was "
+                    "seen meanwhile has to be remembered",
+             .unit = "s"},
+            {0, 3600});
   }
 };
 

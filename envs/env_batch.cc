@@ -176,7 +176,8 @@ void EnvBatch::Reset(const ResetRequest& request) {
 void EnvBatch::Step(const float* actions) {
   std::swap(last_action_, action_);
   for (int env = 0; env < n_; ++env) {
-    for (float& value : action_[env]) value = std::clamp(*actions++, -1.0f, 1.0f);
+    const bool held = episode_step_.Of(env) < static_cast<uint32_t>(task_->HeldSteps());
+    for (float& value : action_[env]) value = held ? 0.0f : std::clamp(*actions, -1.0f, 1.0f), ++actions;
   }
   physics_->Step(
       ticks_, config_.control_decimation,

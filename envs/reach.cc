@@ -12,8 +12,7 @@ class Reach final : public Task {
  public:
   explicit Reach(const TaskConfig& config)
       : config_(config),
-        wait_at_{config.reach.wait_at[0], config.reach.wait_at[1], config.reach.wait_at[2]},
-        step_s_(static_cast<double>(config.decimation) / config.physics_hz) {}
+        held_steps_(static_cast<int>(std::lround(config.reach.wait_s * config.physics_hz / config.decimation))) {}
 
   std::vector<ObservationField> ProprioFields(const TaskDims& d) const override { return FieldsOf(proprio_.parts, d); }
   std::vector<ObservationField> StateFields(const TaskDims& d) const override {
@@ -30,6 +29,8 @@ class Reach final : public Task {
     return {{"never near", "near", true}, {"not near at the end", ""}};
   }
 
+  int HeldSteps() const override { return held_steps_; }
+
   Transform Spawn(const ObjectInfo& object, double, Rng& rng) const override {
     const auto within = [&](size_t axis) {
       return config_.spawn_center[axis] + config_.spawn_size[axis] * (static_cast<double>(rng.Uniform()) - 0.5);
@@ -41,9 +42,8 @@ class Reach final : public Task {
 
   Outcome Evaluate(const Scene& scene, std::span<const float>, bool ends, std::span<float> terms) const override {
     const ReachConfig& c = config_.reach;
-    const Vec3 goal = Waits(scene) ? wait_at_ : scene.object.pos;
-    const double distance = Norm(scene.palm.pos - goal);
-    const double aim = Norm(scene.palm_target - goal);
+    const double distance = Norm(scene.palm.pos - scene.object.pos);
+    const double aim = Norm(scene.palm_target - scene.object.pos);
     const bool near = distance <= c.success_radius_m;
     NumberWriter out(terms);
     out.Put(c.weight_distance * std::exp(-c.distance_sharpness * distance));
@@ -51,7 +51,7 @@ class Reach final : public Task {
     out.Put(near ? c.weight_near : 0.0);
     out.Put(near && ends ? c.weight_success : 0.0);
     out.Put(-c.weight_action_rate * MeanSquareChange(scene));
-    return {.terminated = false, .success = near && !Waits(scene)};
+    return {.terminated = false, .success = near};
   }
 
   void Measure(const Scene& scene, std::span<float> metrics) const override {
@@ -76,7 +76,6 @@ class Reach final : public Task {
   }
 
  private:
-  bool Waits(const Scene& scene) const { return scene.step * step_s_ <= config_.reach.wait_s; }
   static double MeanSquareChange(const Scene& scene) {
     double sum = 0;
     for (size_t i = 0; i < scene.action.size(); ++i) {
@@ -87,8 +86,7 @@ class Reach final : public Task {
   }
 
   const TaskConfig config_;
-  const Vec3 wait_at_;
-  const double step_s_;
+  const int held_steps_;
   const ProprioRule proprio_{{SensedPart::kJointPosition, SensedPart::kPalmPosition, SensedPart::kCommandedPalm,
                               SensedPart::kLastAction, SensedPart::kTimeLeft}};
 };

@@ -1,5 +1,5 @@
 // The reach task: at the end of an episode the palm is within `reach.success_radius_m` of the object's centre. With
-// `reach.wait_s` the palm waits at `reach.wait_at` first.
+// `reach.wait_s` actions count as zeros first.
 //
 //   proprio  [J + 3 + 3 + A + 1]           joint positions (rad) as sensed, palm position (m) that follows from them,
 //                                          commanded palm position (m), last action, share of the episode that is left

@@ -81,6 +81,8 @@ class Task {
   virtual std::vector<std::string> Metrics() const { return {}; }
   // How episodes fail, told from these metrics, in the order in which they are tried.
   virtual std::vector<FailureKind> Failures() const { return {}; }
+  // From an episode's start so many policy steps' actions count as zeros.
+  virtual int HeldSteps() const { return 0; }
   // Numbers that the task remembers per environment; zeros at the start of an episode.
   virtual int MemorySize() const { return 0; }
 

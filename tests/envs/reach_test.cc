@@ -65,17 +65,19 @@ TEST(Reach, RewardTermsAreTheirFormulasTimesTheirWeights) {
   EXPECT_NEAR(terms[4], -11.0, 1e-6);  // the action changed by 1
 }
 
-TEST(Reach, ThePalmMayHaveToWaitFirst) {
-  TaskConfig config;
-  config.physics_hz = 120, config.decimation = 12;
-  config.reach.wait_s = 0.2, config.reach.wait_at = {0, 0, 0.5};
-  const auto task = MakeReach(config, {});
-  SceneParts parts;
-  std::vector<float> waits(task->RewardTerms().size()), goes = waits;
-  EXPECT_FALSE(task->Evaluate(parts.Make({}, {}, {}, 2), {}, true, waits).success);
-  EXPECT_TRUE(task->Evaluate(parts.Make({}, {}, {}, 3), {}, true, goes).success);
-  EXPECT_NEAR(waits[0], 0.5 * std::exp(-5.0), 1e-6);
-  EXPECT_NEAR(goes[0], 0.5, 1e-6);
+// In the steps of the wait nothing that is seen afterwards can depend on what was done.
+TEST(Reach, ActionsCountAsZerosUntilTheWaitIsOver) {
+  TaskConfig config = testing::SmallTask();
+  config.reach.wait_s = 0.3;  // three of twelve steps
+  const auto acts = MakeBatch(config, 1), rests = MakeBatch(config, 1);
+  acts->Reset({});
+  rests->Reset({});
+  const std::vector<float> action(3, 0.7f), zeros(3, 0.0f);
+  for (int step = 0; step < 4; ++step) {
+    acts->Step(action.data());
+    rests->Step(zeros.data());
+    EXPECT_EQ(Record(*acts).Bytes(0) == Record(*rests).Bytes(0), step < 3) << step;
+  }
 }
 
 TEST(Reach, SuccessIsCountedWithinTheRadiusAndItsBonusPaidAtTheEndOnly) {
