@@ -54,8 +54,12 @@ void AddGroup(const std::filesystem::path& mount, std::filesystem::path group, c
 }  // namespace
 
 ProcessMemory OwnMemory() {
-  const std::map<std::string, size_t> status = Kilobytes("/proc/self/status"),
-                                      rollup = Kilobytes("/proc/self/smaps_rollup");
+  return MemoryOf(getpid());
+}
+
+ProcessMemory MemoryOf(int pid) {
+  const std::string proc = "/proc/" + std::to_string(pid);
+  const std::map<std::string, size_t> status = Kilobytes(proc + "/status"), rollup = Kilobytes(proc + "/smaps_rollup");
   const auto of = [](const std::map<std::string, size_t>& fields, const char* name) {
     const auto found = fields.find(name);
     return found == fields.end() ? size_t{0} : found->second;
@@ -64,7 +68,8 @@ ProcessMemory OwnMemory() {
           .shared_bytes = of(status, "RssShmem"),
           .file_bytes = of(status, "RssFile"),
           .peak_bytes = of(status, "VmHWM"),
-          .proportional_bytes = of(rollup, "Pss")};
+          .proportional_bytes = of(rollup, "Pss"),
+          .private_bytes = of(rollup, "Private_Dirty")};
 }
 
 std::string DescribeOwnMemory() {

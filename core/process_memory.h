@@ -9,7 +9,7 @@
 
 namespace gripstream {
 
-// Of the running process, from /proc: what a cgroup charges and cannot take back is anonymous memory, and shared memory
+// Of a process, from /proc: what a cgroup charges and cannot take back is anonymous memory, and shared memory
 // in the process that touched it first.
 struct ProcessMemory {
   size_t anonymous_bytes = 0;     // heap, stacks, relocated libraries
@@ -17,8 +17,12 @@ struct ProcessMemory {
   size_t file_bytes = 0;          // of programs and libraries: given back under pressure
   size_t peak_bytes = 0;          // largest sum of the three so far
   size_t proportional_bytes = 0;  // PSS: what is shared divides by those who share it
+  size_t private_bytes = 0;       // written to, and shared with nobody
+
+  size_t ResidentBytes() const { return anonymous_bytes + shared_bytes + file_bytes; }
 };
 ProcessMemory OwnMemory();
+ProcessMemory MemoryOf(int pid);
 // "this process holds 123 MB (anonymous), ..."
 std::string DescribeOwnMemory();
 

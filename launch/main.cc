@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "launch/commands.h"
+#include "launch/parse_command_line.h"
 #include "launch/role_plan.h"
 #include "launch/version.h"
 #include "sim_server/render_model.h"
@@ -249,7 +250,8 @@ int Main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "export") BecomeRole("gripstream-export", argc, argv);
   if (argc > 1 && std::string(argv[1]) == "run") BecomeRole("gripstream-run", argc, argv);
   if (argc > 1 && std::string(argv[1]) == "sim_robot") BecomeRole("gripstream-sim-robot", argc, argv);
-  CLI::App app("gripstream: vision-based dexterous grasping, simulators and learner as separate processes");
+  CLI::App app("gripstream: vision-based dexterous grasping, simulators and learner as separate processes",
+               "gripstream");
   app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   app.require_subcommand(1);
   app.footer(kExamples);
@@ -288,17 +290,7 @@ int Main(int argc, char** argv) {
   app.add_subcommand("sim_server", "Run one simulator role: sim_server CONFIG --index K")->prefix_command();
   app.add_subcommand("learner", "Run the learner role: learner CONFIG")->prefix_command();
   if (argc > 1) RefuseUnknownCommand(app, argv[1]);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForAllHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::CallForVersion& version) {
-    return app.exit(version);
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see gripstream --help)");
-  }
+  if (!ParseCommandLine(app, argc, argv)) return kExitOk;
   const int code = action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw RunError("standard output could not be written");
   return code;

@@ -12,6 +12,7 @@
 #include "launch/bench_limits.h"
 #include "launch/bench_pipeline.h"
 #include "launch/bench_rows.h"
+#include "launch/parse_command_line.h"
 #include "launch/role_plan.h"
 
 namespace gripstream {
@@ -32,13 +33,7 @@ int Main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "time per measurement");
   app.add_option("--json", json_path, "file for the rows")->required();
   app.add_option("--rank", rank, "gradients: be this learner; --json is then the benchmark's folder");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see --help)");
-  }
+  if (!ParseCommandLine(app, argc, argv)) return kExitOk;
   if (what == "gradients" && rank >= 0) {
     BenchGradientsLearner(rank, json_path, seconds);
     return kExitOk;

@@ -12,6 +12,7 @@
 #include "deploy/sim_robot/manifest_task.h"
 #include "envs/env_batch.h"
 #include "launch/checkpoints.h"
+#include "launch/parse_command_line.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 #include "launch/version.h"
@@ -39,15 +40,7 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see gripstream export --help)");
-  }
-  return true;
+  return ParseCommandLine(app, argc, argv);
 }
 
 ManifestCamera CameraOf(const TaskConfig& task, const std::string& name, int width_px, int height_px) {

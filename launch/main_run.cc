@@ -13,6 +13,7 @@
 #include "deploy/manifest_robot.h"
 #include "deploy/runner_loop.h"
 #include "deploy/script_engine.h"
+#include "launch/parse_command_line.h"
 #include "launch/version.h"
 
 namespace gripstream {
@@ -34,14 +35,7 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_flag("--reference", arguments.reference, "print what can be configured");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // help or version
-    app.exit(asked);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see gripstream run --help)");
-  }
+  if (!ParseCommandLine(app, argc, argv)) return false;
   if (arguments.folder.empty() && !arguments.reference) throw InputError("command line", "a folder is required");
   return true;
 }

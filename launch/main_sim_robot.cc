@@ -12,6 +12,7 @@
 #include "deploy/sim_robot/sim_robot.h"
 #include "deploy/stop_reason.h"
 #include "launch/child.h"
+#include "launch/parse_command_line.h"
 #include "launch/role_plan.h"
 #include "launch/run_folder.h"
 #include "launch/temporary_folder.h"
@@ -71,15 +72,7 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
   CLI::App app("Play the robot that `gripstream run` moves: physics, cameras, clock, delays", "gripstream sim_robot");
   app.set_version_flag("--version", std::string("gripstream ") + kVersion + " (" + kGitRevision + ")");
   AddOptions(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // help or version
-    app.exit(asked);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see gripstream sim_robot --help)");
-  }
-  return true;
+  return ParseCommandLine(app, argc, argv);
 }
 
 RunConfig ConfigOf(const Arguments& arguments) {

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <thread>
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "wire/transport.h"
 
 namespace gripstream {
@@ -44,16 +44,6 @@ WireConfig ConfigOf(const std::string& transport) {
   config.heartbeat_s = kHeartbeat_s;
   config.deadline_s = kDeadline_s;
   return config;
-}
-
-// Bytes after `label` in a file of /proc, which says kB.
-double ProcBytes(const std::string& path, const std::string& label) {
-  std::ifstream file(path);
-  double total = 0, kib = 0;
-  for (std::string word; file >> word;) {
-    if (word == label && file >> kib) total += kib * 1024;
-  }
-  return total;
 }
 
 // One simulator's life: answers steps until it is told to stop, some with a stall on the way; some leave at once when
@@ -117,7 +107,7 @@ class Run {
     const WireConfig config = ConfigOf(load_.transport);
     const double start = SteadySeconds();
     const Herd herd(config, load_.simulators);
-    const double before = ProcBytes("/proc/self/status", "VmRSS:");
+    const double before = static_cast<double>(OwnMemory().ResidentBytes());
     learner_ =
         ListenForSimulators(config, {.run_id = "", .specs = Specs(), .config_hash = 0, .total_envs = load_.simulators});
     learner_->WaitForSimulators(load_.simulators, Deadline::After(kJoin_s));
@@ -125,9 +115,9 @@ class Run {
     for (int i = 0; i < load_.simulators; ++i) living_.insert(i);
     StepAll(herd, start + measured_.join_s + load_.seconds);
     ReadLiveness();
-    measured_.learner_bytes =
-        std::max(0.0, ProcBytes("/proc/self/status", "VmRSS:") - before) / static_cast<double>(load_.simulators);
-    measured_.simulator_bytes = ProcBytes("/proc/" + std::to_string(herd.Pid(1)) + "/smaps_rollup", "Private_Dirty:");
+    measured_.learner_bytes = std::max(0.0, static_cast<double>(OwnMemory().ResidentBytes()) - before) /
+                              static_cast<double>(load_.simulators);
+    measured_.simulator_bytes = static_cast<double>(MemoryOf(herd.Pid(1)).private_bytes);
     const std::vector<std::string> unanswered = learner_->Stop("measured", Deadline::After(kDeadline_s));
     if (!unanswered.empty()) throw RunError("did not stop: " + unanswered.front());
     return measured_;

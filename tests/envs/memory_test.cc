@@ -1,10 +1,8 @@
 // Tests envs/env_batch.h: as many environments as a GPU would hold, for as long as a run takes, in memory that does not
 // grow.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
-#include <fstream>
-
+#include "core/process_memory.h"
 #include "tests/envs/helpers.h"
 
 namespace gripstream {
@@ -18,11 +16,8 @@ constexpr bool kSanitized = false;
 
 // Memory of this process in RAM, without what the allocator keeps for later (MB).
 double ResidentMegabytes() {
-  malloc_trim(0);
-  std::ifstream in("/proc/self/statm");
-  long total = 0, resident = 0;
-  in >> total >> resident;
-  return static_cast<double>(resident) * 4096 / 1e6;
+  ReleaseFreeHeap();
+  return static_cast<double>(OwnMemory().ResidentBytes()) / 1e6;
 }
 
 TEST(EnvMemory, FourThousandEnvironmentsHoldFlatMemory) {

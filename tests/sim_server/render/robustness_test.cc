@@ -5,13 +5,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "sim_server/render/cpu_renderer.h"
 #include "tests/sim_server/render/cuda_comparison.h"
 #include "tests/sim_server/render/scenes.h"
@@ -265,11 +264,8 @@ constexpr bool kAllocatorKeepsMemory = false;
 
 // Resident memory once the allocator has given back what is free.
 double ResidentMb() {
-  malloc_trim(0);
-  std::ifstream statm("/proc/self/statm");
-  double total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * 4096 / 1e6;
+  ReleaseFreeHeap();
+  return static_cast<double>(OwnMemory().ResidentBytes()) / 1e6;
 }
 
 TEST(Robustness, MemoryIsFlatOverTenThousandIterations) {
