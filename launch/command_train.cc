@@ -15,7 +15,7 @@ int TrainCommand(const TrainArguments& arguments) {
     throw InputError("command line", "--trace", arguments.trace, "a file in a folder that is there");
   }
   const PreparedRun run = PrepareRun(arguments, RunsOn::kThisMachine);
-  const int code = RunRoles(run.config, run.learner_arguments, run.overrides, arguments.trace);
+  const int code = RunRoles(run.config, run.learner_arguments, run.overrides, arguments.trace, run.planned);
   // Input that only a role could judge (an address in use): nothing half-made stays behind.
   if (code == kExitBadInput && run.fresh) RemoveUnusedRunFolder(run.config.run.dir);
   return code;

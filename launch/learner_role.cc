@@ -10,6 +10,7 @@
 #include "envs/randomise.h"
 #include "launch/addresses.h"
 #include "launch/memory_check.h"
+#include "launch/parse_command_line.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 #include "launch/teacher.h"
@@ -118,6 +119,7 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   app.add_option("--trace", arguments.trace, "file for this process's part of a trace");
   app.add_option("--rank", arguments.rank, "which of learner.processes this is, from 0");
   app.add_option("--footprint", arguments.footprint, "only measure the memory of a learner, into this file");
+  app.add_option("--planned", arguments.planned, "footprints that who starts the run has measured; small: it need not");
   app.add_flag("--float-images", arguments.float_images,
                "hold images as float32, to measure what that costs (gripstream bench capacity)");
   app.add_option("--json", arguments.json_path, "with --evaluate: also write the figures to this file");
@@ -127,15 +129,7 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments) {
   app.add_option("--film-camera", film.camera, "camera; empty: the overview");
   app.add_option("--film-width", film.width_px, "pixels");
   app.add_option("--film-height", film.height_px, "pixels");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // help or version
-    app.exit(asked);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see --help)");
-  }
-  return true;
+  return ParseCommandLine(app, argc, argv);
 }
 
 namespace {
@@ -147,23 +141,29 @@ int DoWork(LearnerEnd& wire, const LearnerGroup& group, const LearnerRoleOptions
   return EvaluateCheckpoint(wire, group, options, arguments.json_path);
 }
 
-// What this process will take; refuses what does not fit before any of it is there.
-void PlanMemory(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments,
-                LearnerRoleOptions& options) {
+// What this process will take; refuses what does not fit before any of it is there. Returns the part of a simulator in
+// the same process.
+MemoryBudget PlanMemory(const RunConfig& config, const TaskDescription& task, const LearnerArguments& arguments,
+                        LearnerRoleOptions& options) {
   if (config.learner.spill) {
     throw InputError(arguments.path, "learner.spill", "true", "false: learners run on CPUs, beside host memory");
   }
-  if (config.distill.Enabled()) return;  // budgets are of PPO's updates
   if (arguments.float_images) options.images = ImageStorage::kFloat32;
+  if (config.distill.Enabled()) return {};  // budgets are of PPO's updates
   const bool single = config.wire.transport == "inproc";
   const int learners = config.learner.processes, envs = config.EnvsPerLearner();
-  Footprints footprints{.learner = MeasureLearner(config.ppo, config.policy, task.record, options.action_size),
-                        .simulator = single ? MeasureSimulator(SimulatorOptionsOf(config, 0)) : SimulatorFootprint{}};
-  footprints.simulator.state = static_cast<double>(task.state_bytes);
-  const RoleBudgets budgets = BudgetsOf(config, task, footprints, {.images = options.images});
+  const auto measure = [&] {
+    return Footprints{MeasureLearner(config.ppo, config.policy, task.record, options.action_size),
+                      single ? MeasureSimulator(SimulatorOptionsOf(config, 0))
+                             : SimulatorFootprint{.state = static_cast<double>(task.state_bytes)}};
+  };
+  const std::optional<Footprints> footprints = FootprintsOfRole(config, task, arguments.planned, measure);
+  if (!footprints) return {};
+  const RoleBudgets budgets = BudgetsOf(config, task, *footprints, {.images = options.images});
   const MemoryBudget whole = single ? budgets.single(envs, learners) : budgets.learner(envs, learners);
   RequireRoleFits(config, {single ? "process" : "learner", 1, envs, whole});
   options.memory = budgets.learner(envs, learners);
+  return single ? budgets.simulator : MemoryBudget{};
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ int WriteLearnerFootprint(const RunConfig& config, const std::string& path) {
 }
 
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
-                   const std::function<void()>& start_simulators) {
+                   const std::function<void(const MemoryBudget&)>& start_simulators) {
   const int rank = arguments.rank, learners = config.learner.processes;
   if (rank < 0 || rank >= learners) {
     throw InputError("command line", "--rank", std::to_string(rank),
@@ -194,7 +194,7 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   const TaskDescription task = DescribeTask(config);
   LearnerRoleOptions options = OptionsOf(config, task, arguments);
   CheckOptions(options);
-  PlanMemory(config, task, arguments, options);
+  const MemoryBudget simulator_plan = PlanMemory(config, task, arguments, options);
   const std::unique_ptr<LearnerEnd> wire =
       ListenForSimulators(ListeningWire(config, rank), {.run_id = RunId(config),
                                                         .specs = RecordOf(config, task),
@@ -205,7 +205,7 @@ int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
   // Only now is it known that the run goes on: a refused resume must leave the folder as it was.
   if (!arguments.resume.empty() && leads) RecordResume(config, arguments.command_line);
   if (leads) group = JoinGroup(config, rank);
-  if (start_simulators) start_simulators();
+  if (start_simulators) start_simulators(simulator_plan);
   LogInfo("waiting at ", wire->Address(), " for ", config.SimulatorsPerLearner(), " simulators");
   wire->WaitForSimulators(config.SimulatorsPerLearner(), Deadline::After(config.wire.join_s));
   const int code = DoWork(*wire, *group, options, arguments);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory_budget.h"
 #include "launch/run_config.h"
 #include "learner/role.h"
 
@@ -21,6 +22,7 @@ struct LearnerArguments {
   std::string trace;          // file for this process's part of a trace; empty: none
   int rank = 0;               // of learner.processes; 0 leads
   std::string footprint;      // only measure what a learner takes, and write it to this file
+  std::string planned;        // what its starter knows about the run's memory (launch/memory_check.h)
   bool float_images = false;  // hold images as float32: for gripstream bench capacity
   std::vector<std::string> command_line;
 };
@@ -32,8 +34,8 @@ bool ParseLearnerArguments(int argc, char** argv, LearnerArguments& arguments);
 int WriteLearnerFootprint(const RunConfig& config, const std::string& path);
 
 // Finds the other learners, listens for the simulators, then trains or evaluates. `start_simulators` is called once the
-// learner listens.
+// learner listens, with the plan of a simulator in this process.
 int RunLearnerRole(const RunConfig& config, const LearnerArguments& arguments,
-                   const std::function<void()>& start_simulators);
+                   const std::function<void(const MemoryBudget&)>& start_simulators);
 
 }  // namespace gripstream

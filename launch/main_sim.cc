@@ -8,6 +8,8 @@
 #include "core/log.h"
 #include "core/trace.h"
 #include "launch/acting.h"
+#include "launch/memory_check.h"
+#include "launch/parse_command_line.h"
 #include "launch/roles.h"
 #include "launch/version.h"
 
@@ -30,7 +32,7 @@ void CheckPlace(const RunConfig& config, const SimulatorPlace& place) {
 
 int Main(int argc, char** argv) {
   CLI::App app("One simulator role: steps and renders its environments for the learner");
-  std::string path, trace;
+  std::string path, trace, planned;
   std::vector<std::string> overrides;
   SimulatorPlace place{.index = 0};
   bool launched = false;
@@ -41,18 +43,13 @@ int Main(int argc, char** argv) {
                "waits to take the place of a lost simulator (runtime.on_loss replace); with --index: if that is taken");
   app.add_option("--learner", place.learner, "whose spare, from 0")->excludes(index);
   app.add_flag("--launched", launched, "started by gripstream: the learner reports what ends the run");
+  app.add_option("--planned", planned, "footprints that who starts the run has measured; small: it need not");
   app.add_option("--trace", trace, "file for this process's part of a trace");
   app.add_option("--set", overrides, "KEY=VALUE laid over the configuration")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // help or version
-    return app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    throw InputError("command line", std::string(error.what()) + " (see --help)");
-  }
+  if (!ParseCommandLine(app, argc, argv)) return kExitOk;
   if (place.spare && index->empty()) place.index = -1;
   const std::string name = place.index < 0 ? "spare" : "simulator " + std::to_string(place.index);
   StartLog(name);
@@ -65,7 +62,7 @@ int Main(int argc, char** argv) {
   }
   const TraceSession session(trace, name);
   try {
-    ServeSimulator(config, place, MakeActor);
+    ServeSimulator(config, place, MakeActor, PlanSimulator(config, planned));
   } catch (const RunError& error) {
     // The learner has been told, or is itself what failed, and says so: one failure, one line.
     if (!launched) throw;

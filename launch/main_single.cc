@@ -15,11 +15,11 @@ namespace {
 
 std::unique_ptr<std::jthread> simulator;
 
-void StartSimulatorThread(const RunConfig& config, int index) {
-  simulator = std::make_unique<std::jthread>([config, index] {
+void StartSimulatorThread(const RunConfig& config, int index, const MemoryBudget& plan) {
+  simulator = std::make_unique<std::jthread>([config, index, plan] {
     NameTraceThread("simulator " + std::to_string(index));
     try {
-      ServeSimulator(config, {.index = index}, MakeActor);
+      ServeSimulator(config, {.index = index}, MakeActor, plan);
     } catch (const std::exception& error) {
       // The learner has been told over the wire, and ends the run.
       LogError("simulator thread: ", error.what());
@@ -36,7 +36,8 @@ int Main(int argc, char** argv) {
   if (config.wire.transport != "inproc") {
     throw InputError(arguments.path, "wire.transport", config.wire.transport, "inproc for this program");
   }
-  const int code = RunLearnerRole(config, arguments, [&] { StartSimulatorThread(config, arguments.rank); });
+  const int code = RunLearnerRole(
+      config, arguments, [&](const MemoryBudget& plan) { StartSimulatorThread(config, arguments.rank, plan); });
   simulator.reset();
   return code;
 }

@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "launch/child.h"
+#include "launch/footprint_guess.h"
 #include "launch/supervisor.h"
 #include "launch/temporary_folder.h"
 #include "sim_server/footprint.h"
@@ -15,8 +16,7 @@ namespace gripstream {
 namespace {
 
 constexpr double kMeasuring_s = 300;
-// A run whose simulators and buffers take less than this part of what there is starts without measuring its learner
-// first: the learner does that itself before it allocates.
+// A run that by a guess takes less than this part of what there is starts unmeasured.
 constexpr double kPlenty = 0.1;
 
 void RefuseToStart(const RunConfig& config, const std::vector<RoleNeed>& needs, const std::string& why) {
@@ -37,6 +37,25 @@ void RefuseToStart(const RunConfig& config, const std::vector<RoleNeed>& needs, 
 std::string Sentence(const std::string& who, double needed, const MemoryLimit& limit) {
   return who + " would take " + FormatBytes(needed) + ", and there is " + FormatBytes(limit.bytes) + " (" + limit.name +
          ")";
+}
+
+template <class Footprint>
+nlohmann::ordered_json Json(Footprint& footprint) {
+  nlohmann::ordered_json json;
+  footprint.ForEach([&](const char* name, double& value) { json[name] = value; });
+  return json;
+}
+
+template <class Footprint>
+Footprint FromJson(const nlohmann::json& json) {
+  Footprint footprint;
+  footprint.ForEach([&](const char* name, double& value) {
+    if (!json.is_object() || !json.contains(name) || !json[name].is_number()) {
+      throw RunError(std::string("a footprint without ") + name);
+    }
+    value = json[name].template get<double>();
+  });
+  return footprint;
 }
 
 }  // namespace
@@ -63,20 +82,45 @@ std::string WhyNot(const std::vector<RoleNeed>& needs, const std::vector<MemoryL
   return "";
 }
 
-void RequireRunFits(const RunConfig& config, const TaskDescription& task, const std::string& path,
-                    const std::vector<std::string>& overrides) {
-  const std::vector<MemoryLimit> limits = MemoryLimits();
-  Footprints footprints{.learner = {}, .simulator = MeasureSimulator(SimulatorOptionsOf(config, 0))};
-  double least = 0;
-  for (const RoleNeed& need : NeedsOf(config, BudgetsOf(config, task, footprints))) least += need.count * need.Bytes();
-  if (least < kPlenty * TightestLimit(limits).bytes) return;
-  footprints = MeasureFootprints(config, path, overrides);
+bool IsSmall(const RunConfig& config, const TaskDescription& task) {
+  if (config.run.measure_memory) return false;
+  double all = 0;
+  for (const RoleNeed& need : NeedsOf(config, BudgetsOf(config, task, GuessFootprints(config, task)))) {
+    all += need.count * need.Bytes();
+  }
+  return all < kPlenty * TightestLimit(MemoryLimits()).bytes;
+}
+
+std::optional<Footprints> RequireRunFits(const RunConfig& config, const TaskDescription& task, const std::string& path,
+                                         const std::vector<std::string>& overrides) {
+  if (IsSmall(config, task)) return std::nullopt;
+  const Footprints footprints = MeasureFootprints(config, path, overrides);
   const std::vector<RoleNeed> needs = NeedsOf(config, BudgetsOf(config, task, footprints));
-  if (const std::string why = WhyNot(needs, limits); !why.empty()) RefuseToStart(config, needs, why);
+  if (const std::string why = WhyNot(needs, MemoryLimits()); !why.empty()) RefuseToStart(config, needs, why);
+  return footprints;
 }
 
 void RequireRoleFits(const RunConfig& config, const RoleNeed& need) {
   if (const std::string why = WhyNot({need}, MemoryLimits()); !why.empty()) RefuseToStart(config, {need}, why);
+}
+
+std::optional<Footprints> FootprintsOfRole(const RunConfig& config, const TaskDescription& task,
+                                           const std::string& planned, const std::function<Footprints()>& measure) {
+  if (planned.empty()) return IsSmall(config, task) ? std::nullopt : std::optional(measure());
+  if (planned == kSmallRun) return std::nullopt;
+  return FootprintsFromJson(ReadText(planned));
+}
+
+MemoryBudget PlanSimulator(const RunConfig& config, const std::string& planned) {
+  if (planned == kSmallRun) return {};
+  const TaskDescription task = DescribeTask(config);
+  const std::optional<Footprints> footprints = FootprintsOfRole(config, task, planned, [&config] {
+    return Footprints{.simulator = MeasureSimulator(SimulatorOptionsOf(config, 0))};
+  });
+  if (!footprints) return {};
+  const RoleBudgets budgets = BudgetsOf(config, task, *footprints);
+  RequireRoleFits(config, {"simulator", 1, config.sim.envs, budgets.simulator});
+  return budgets.simulator;
 }
 
 Footprints MeasureFootprints(const RunConfig& config, const std::string& path,
@@ -97,21 +141,25 @@ Footprints MeasureFootprints(const RunConfig& config, const std::string& path,
 }
 
 std::string ToJson(LearnerFootprint footprint) {
-  nlohmann::ordered_json json;
-  footprint.ForEach([&](const char* name, double& value) { json[name] = value; });
+  return Json(footprint).dump(2) + "\n";
+}
+
+std::string ToJson(Footprints footprints) {
+  const nlohmann::ordered_json json = {{"learner", Json(footprints.learner)},
+                                       {"simulator", Json(footprints.simulator)}};
   return json.dump(2) + "\n";
 }
 
 LearnerFootprint LearnerFootprintFromJson(const std::string& text) {
+  return FromJson<LearnerFootprint>(nlohmann::json::parse(text, nullptr, false));
+}
+
+Footprints FootprintsFromJson(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  LearnerFootprint footprint;
-  footprint.ForEach([&](const char* name, double& value) {
-    if (!json.is_object() || !json.contains(name) || !json[name].is_number()) {
-      throw RunError(std::string("a footprint without ") + name);
-    }
-    value = json[name].get<double>();
-  });
-  return footprint;
+  if (!json.is_object() || !json.contains("learner") || !json.contains("simulator")) {
+    throw RunError("footprints without a learner or a simulator");
+  }
+  return {FromJson<LearnerFootprint>(json["learner"]), FromJson<SimulatorFootprint>(json["simulator"])};
 }
 
 }  // namespace gripstream

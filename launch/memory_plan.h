@@ -21,8 +21,8 @@
 namespace gripstream {
 
 struct Footprints {
-  LearnerFootprint learner;
-  SimulatorFootprint simulator;
+  LearnerFootprint learner{};
+  SimulatorFootprint simulator{};
 };
 
 // Budgets of each kind of process. `envs` are those of the one process, `learners` how many share a minibatch.

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "launch/checkpoints.h"
 #include "launch/memory_check.h"
 #include "launch/roles.h"
@@ -13,11 +14,23 @@
 namespace gripstream {
 namespace {
 
+using Measured = std::optional<Footprints>;
+
 // Names that are not in the model, devices that are not there and more than fits are refused before anything is
 // written.
-void Check(const RunConfig& config, const std::string& path, const std::vector<std::string>& overrides, RunsOn where) {
+Measured Check(const RunConfig& config, const std::string& path, const std::vector<std::string>& overrides,
+               RunsOn where) {
   const TaskDescription task = DescribeTask(config);
-  if (where == RunsOn::kThisMachine) RequireRunFits(config, task, path, overrides);
+  return where == RunsOn::kThisMachine ? RequireRunFits(config, task, path, overrides) : std::nullopt;
+}
+
+// Once there is a folder: what its roles need not find out again. On other machines they must.
+std::string TellRoles(const RunConfig& config, const Measured& measured, RunsOn where) {
+  if (where != RunsOn::kThisMachine) return "";
+  if (!measured) return kSmallRun;
+  const std::string path = config.run.dir + "/footprints.json";
+  WriteFileAtomically(path, ToJson(*measured));
+  return path;
 }
 
 PreparedRun PrepareResume(const TrainArguments& arguments, RunsOn where) {
@@ -27,9 +40,10 @@ PreparedRun PrepareResume(const TrainArguments& arguments, RunsOn where) {
     }
   }
   PreparedRun run{OpenRunFolder(arguments.resume, arguments.overrides), {}, arguments.overrides, false};
-  Check(run.config, arguments.resume, arguments.overrides, where);
+  const Measured measured = Check(run.config, arguments.resume, arguments.overrides, where);
   const std::string checkpoint = NewestCheckpoint(arguments.resume);
   run.learner_arguments = {"--resume", checkpoint};
+  run.planned = TellRoles(run.config, measured, where);
   std::printf("resuming %s from %s\n", arguments.resume.c_str(), std::filesystem::path(checkpoint).filename().c_str());
   std::fflush(stdout);
   return run;
@@ -41,9 +55,10 @@ PreparedRun PrepareRun(const TrainArguments& arguments, RunsOn where) {
   if (!arguments.resume.empty()) return PrepareResume(arguments, where);
   if (arguments.config.empty()) throw InputError("command line", "a configuration or --resume RUN is needed");
   PreparedRun run{ReadRunConfig(arguments.config, arguments.overrides), {}, {}, true};
-  Check(run.config, arguments.config, arguments.overrides, where);
+  const Measured measured = Check(run.config, arguments.config, arguments.overrides, where);
   if (run.config.wire.transport == "nccl") LoadNccl();
   CreateRunFolder(run.config, arguments.config, arguments.command_line);
+  run.planned = TellRoles(run.config, measured, where);
   std::printf("run folder: %s\n", run.config.run.dir.c_str());
   std::fflush(stdout);
   return run;

@@ -15,7 +15,8 @@ namespace gripstream {
 struct PreparedRun {
   RunConfig config;  // run.dir set, the folder there
   std::vector<std::string> learner_arguments, overrides;
-  bool fresh = true;  // the folder was made for it
+  bool fresh = true;      // the folder was made for it
+  std::string planned{};  // what its roles are told about their memory (launch/memory_check.h)
 };
 
 // Where its roles will be: all on this machine, whose memory must then hold them, or perhaps elsewhere.

@@ -14,30 +14,21 @@
 #include "envs/catalogue.h"
 #include "envs/env_batch.h"
 #include "launch/addresses.h"
-#include "launch/memory_check.h"
 #include "launch/run_folder.h"
 #include "launch/supervisor.h"
 #include "policies/acted.h"
-#include "sim_server/footprint.h"
+#include "sim_server/simulator_budget.h"
 
 namespace gripstream {
 namespace {
-
-// What this simulator will take. Refuses what does not fit, unless a learner in the same process has judged both.
-MemoryBudget PlanOwnMemory(const RunConfig& config, const SimulatorOptions& options) {
-  Footprints footprints{.learner = {}, .simulator = MeasureSimulator(options)};
-  const RoleBudgets budgets = BudgetsOf(config, DescribeTask(config), footprints);
-  if (config.wire.transport != "inproc") RequireRoleFits(config, {"simulator", 1, config.sim.envs, budgets.simulator});
-  return budgets.simulator;
-}
 
 void LogMemory(const MemoryBudget& plan, const Simulator& simulator, int slots, const char* when) {
   std::vector<MemoryUse> real = simulator.Memory();
   real.push_back(
       {kRecordsPart, static_cast<double>(slots) *
                          static_cast<double>(Layout(simulator.RecordSpecs(), simulator.GroupEnvs()).Bytes())});
-  LogInfo("memory ", when, ", planned and real, of ", simulator.Envs(), " environments:\n",
-          MemoryTable(plan, simulator.Envs(), real), "  ", DescribeOwnMemory());
+  LogInfo("memory ", when, plan.parts.empty() ? ", real, of " : ", planned and real, of ", simulator.Envs(),
+          " environments:\n", MemoryTable(plan, simulator.Envs(), real), "  ", DescribeOwnMemory());
 }
 
 }  // namespace
@@ -66,11 +57,19 @@ TaskDescription DescribeTask(const RunConfig& config) {
   options.sim.render_threads = options.physics.threads = 1;
   options.sim.reserve_bytes_per_env = 0;
   const Simulator simulator(options);
-  return {simulator.RecordSpecs(),           simulator.ActionSpec(),
-          simulator.RewardTerms(),           simulator.Metrics(),
-          simulator.Envs(0).ProprioFields(), simulator.Envs(0).StateFields(),
-          simulator.ObjectNames(),           simulator.Envs(0).StateBytes(),
-          simulator.Envs(0).Failures(),      simulator.Envs(0).AnyHeldOut()};
+  double env_bytes = 0;
+  for (const MemoryUse& use : simulator.Memory()) env_bytes += use.bytes;
+  return {simulator.RecordSpecs(),
+          simulator.ActionSpec(),
+          simulator.RewardTerms(),
+          simulator.Metrics(),
+          simulator.Envs(0).ProprioFields(),
+          simulator.Envs(0).StateFields(),
+          simulator.ObjectNames(),
+          simulator.Envs(0).StateBytes(),
+          simulator.Envs(0).Failures(),
+          simulator.Envs(0).AnyHeldOut(),
+          env_bytes};
 }
 
 std::string RunId(const RunConfig& config) {
@@ -110,11 +109,11 @@ std::unique_ptr<SimulatorEnd> Rejoin(const WireConfig& wire, const Join& join, c
 
 }  // namespace
 
-void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor) {
+void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor,
+                    const MemoryBudget& plan) {
   const int rank = place.index < 0 ? place.learner : place.index / config.SimulatorsPerLearner();
   const SimulatorOptions options =
       SimulatorOptionsOf(config, std::max(place.index, rank * config.SimulatorsPerLearner()));
-  const MemoryBudget plan = PlanOwnMemory(config, options);
   Simulator simulator(options);
   const auto log_memory = [&](const char* when) { LogMemory(plan, simulator, config.wire.slots, when); };
   log_memory("at the start");

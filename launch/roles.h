@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/memory_budget.h"
 #include "core/tensor_spec.h"
 #include "envs/task.h"
 #include "launch/run_config.h"
@@ -25,6 +26,7 @@ struct TaskDescription {
   size_t state_bytes = 0;                 // of one environment in a checkpoint
   std::vector<FailureKind> failures;      // by the metrics
   bool held_out = false;                  // whether there are objects for a held-out evaluation
+  double env_bytes = 0;                   // of one environment alone, its models and cameras included
 };
 
 // Builds one environment and its camera; throws InputError for whatever the configuration names wrongly.
@@ -48,7 +50,9 @@ struct SimulatorPlace {
 
 // Connects to the learner and obeys it until it says stop. With runtime.on_loss replace a learner that is lost is
 // waited for, and served again. `make_actor` is asked where simulators act (launch/acting.h).
-void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor);
+// `plan`: its memory as planned, to be logged beside what is real; without parts: nobody planned.
+void ServeSimulator(const RunConfig& config, const SimulatorPlace& place, const ActorMaker& make_actor,
+                    const MemoryBudget& plan);
 
 // The configuration that a role program's first argument means: a run folder, or a YAML file with run.dir set.
 RunConfig RoleConfig(const std::string& path, const std::vector<std::string>& overrides);

@@ -222,7 +222,7 @@ RunConfig ReadRunConfigText(const std::string& text, const std::string& name,
 uint64_t AgreementHash(const RunConfig& config) {
   RunConfig agreed = config;
   agreed.run.dir.clear();
-  agreed.run.over_commit = false;
+  agreed.run.over_commit = agreed.run.measure_memory = false;
   agreed.wire = {};
   agreed.launch = {};
   agreed.train = {};

@@ -22,7 +22,7 @@ struct RunSection {
   std::string dir;
   uint64_t seed = 1;
   bool deterministic = false;
-  bool over_commit = false;
+  bool over_commit = false, measure_memory = false;
 
   void Fields(FieldVisitor& v) {
     v.String("dir", dir, {.doc = "folder of the run; empty: runs/<config name>-<time>"});
@@ -32,6 +32,9 @@ struct RunSection {
                    "oldest version that runtime.max_staleness allows instead of the newest there is"});
     v.Bool("over_commit", over_commit,
            {.doc = "start even where memory will not do (gripstream plan), with a warning"});
+    v.Bool("measure_memory", measure_memory,
+           {.doc = "measure what the roles will take before they start, and log it beside what they do, in a run, too, "
+                   "that is small beyond doubt beside the memory there is"});
   }
 };
 

@@ -94,7 +94,8 @@ bool IsUnusedRunFolder(const std::string& run_dir) {
 void RemoveUnusedRunFolder(const std::string& run_dir) {
   const fs::path folder = run_dir;
   if (!IsUnusedRunFolder(run_dir)) return;
-  for (const char* made : {"config.yaml", "provenance.json", "metrics.csv", "logs", "checkpoints", "tensorboard"}) {
+  for (const char* made :
+       {"config.yaml", "provenance.json", "footprints.json", "metrics.csv", "logs", "checkpoints", "tensorboard"}) {
     fs::remove_all(folder / made);
   }
   std::error_code not_empty;  // a folder that was there before, with files of its own, stays

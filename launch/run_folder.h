@@ -2,6 +2,7 @@
 //
 //   RUN/config.yaml        resolved configuration, reads back as it is
 //   RUN/provenance.json    versions, seed, revision, machine, command line
+//   RUN/footprints.json    what its roles were measured to take, where they were
 //   RUN/logs/              one file per role
 //   RUN/metrics.csv, RUN/tensorboard/
 //   RUN/checkpoints/       iteration_000010.safetensors ..., best.safetensors

@@ -224,11 +224,16 @@ class Watch {
   std::set<pid_t> said_;
 };
 
-int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace) {
+int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace, const std::string& planned) {
   CatchInterrupts();
   PrepareRoleEnvironment();
   TraceParts parts(config.run.dir, trace);
   for (RoleCommand& simulator : plan.simulators) simulator.argv.push_back("--launched");
+  for (std::vector<RoleCommand>* roles : {&plan.learners, &plan.simulators}) {
+    for (RoleCommand& role : *roles) {
+      if (!planned.empty()) role.argv.insert(role.argv.end(), {"--planned", planned});
+    }
+  }
   Roles learners = StartAll(plan.learners, parts), simulators = StartAll(plan.simulators, parts);
   const std::vector<std::string>& leader = plan.learners.front().argv;
   const bool trains = std::find(leader.begin(), leader.end(), "--evaluate") == leader.end();
@@ -240,7 +245,7 @@ int RunPlan(const RunConfig& config, RolePlan plan, const std::string& trace) {
 }  // namespace
 
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
-             const std::vector<std::string>& overrides, const std::string& trace) {
+             const std::vector<std::string>& overrides, const std::string& trace, const std::string& planned) {
   const RolePlan plan = PlanRoles(config, config.run.dir, learner_arguments, overrides, VisibleGpus());
   for (const std::vector<RoleCommand>* roles : {&plan.learners, &plan.simulators}) {
     for (const RoleCommand& role : *roles) {
@@ -248,7 +253,7 @@ int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_ar
     }
   }
   std::fflush(stdout);
-  return RunPlan(config, plan, trace);
+  return RunPlan(config, plan, trace, planned);
 }
 
 }  // namespace gripstream

@@ -18,8 +18,9 @@ namespace gripstream {
 
 // Runs the learners with `learner_arguments` and the simulators of the run folder's configuration, all with `overrides`
 // over it, each seeing only its GPU (launch/gpus.h). `config.run.dir` is set and holds config.yaml. Writes a trace of
-// all roles to `trace` unless empty. Returns the run's exit code.
+// all roles to `trace` unless empty. `planned`: what roles are told about memory (launch/memory_check.h). Returns the
+// run's exit code.
 int RunRoles(const RunConfig& config, const std::vector<std::string>& learner_arguments,
-             const std::vector<std::string>& overrides, const std::string& trace = "");
+             const std::vector<std::string>& overrides, const std::string& trace = "", const std::string& planned = "");
 
 }  // namespace gripstream

@@ -79,8 +79,8 @@ void TrainingRun::LogMemory(const char* when) const {
                                        buffer_,
                                        update_peak_,
                                        evaluation_peak_};
-  LogInfo("memory ", when, ", planned and real, of ", fleet_.Envs(), " environments:\n",
-          MemoryTable(options_.memory, fleet_.Envs(), real), "  ", DescribeOwnMemory());
+  LogInfo("memory ", when, options_.memory.parts.empty() ? ", real, of " : ", planned and real, of ", fleet_.Envs(),
+          " environments:\n", MemoryTable(options_.memory, fleet_.Envs(), real), "  ", DescribeOwnMemory());
 }
 
 double TrainingRun::WallSeconds() const {

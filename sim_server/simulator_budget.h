@@ -21,6 +21,16 @@ struct SimulatorFootprint {
   double cameras = 0;      // what images need whatever the number of environments
   double camera = 0;       // render targets and scenes of each environment
   double state = 0;        // of one environment in a checkpoint
+
+  template <class Visit>
+  void ForEach(Visit&& visit) {
+    visit("program", program);
+    visit("models", models);
+    visit("environment", environment);
+    visit("cameras", cameras);
+    visit("camera", camera);
+    visit("state", state);
+  }
 };
 
 struct SimulatorSizes {
