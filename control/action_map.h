@@ -1,8 +1,8 @@
-// From a policy's action to joint targets, one environment at a time.
+// From a policy's action to joint targets.
 //
 //   Begin(q, qd)  at the start of an episode -> memory
 //   Accept(action)  once per policy step -> memory
-//   Tick(dt)  every control tick         -> joint targets
+//   Tick(dt)  every control tick         -> joint targets; depends on nothing but the memory
 //
 // An object is immutable; all that changes is in the caller's memory block of MemorySize() numbers per environment, so
 // that environments can be stepped on any thread and saved. No call allocates.
@@ -29,6 +29,11 @@ struct CommandedMotion {
   std::span<double> q, qd, qdd;  // rad, rad/s, rad/s2
 };
 
+// One environment's memory and the joint targets that a tick writes.
+struct ActionRow {
+  std::span<double> memory, targets;
+};
+
 class ActionMap {
  public:
   virtual ~ActionMap() = default;
@@ -41,6 +46,10 @@ class ActionMap {
   virtual void Accept(std::span<const float> action, std::span<double> memory) const = 0;
   // Writes the joint targets of the next dt_s.
   virtual void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const = 0;
+  // The same for several environments, which may be cheaper together; an environment's bits do not depend on it.
+  virtual void TickAll(double dt_s, std::span<const ActionRow> rows) const {
+    for (const ActionRow& row : rows) Tick(dt_s, row.memory, row.targets);
+  }
   // Where the palm is commanded to be, in the base frame.
   virtual Vec3 PalmTarget(std::span<const double> memory) const = 0;
   // Speeds and accelerations are 0 for a map that commands positions only.

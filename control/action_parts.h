@@ -6,17 +6,19 @@
 #include <vector>
 
 #include "control/action_config.h"
+#include "control/action_ranges.h"
 #include "control/robot_model.h"
 #include "control/synergies.h"
+#include "control/synergy_table.h"
 
 namespace gripstream {
 
 // action.rest, or the home posture when it is empty.
 std::vector<double> RestPosture(const ActionConfig& config, const RobotModel& robot);
 
-// Pose and synergies in one list; synergies that are not given are constants, those of the hand's rest posture.
-std::vector<double> WithSynergies(std::vector<double> pose, const std::vector<double>& given,
-                                  const HandSynergies& synergies, std::span<const double> hand_rest,
-                                  const std::string& key);
+// The ranges of an action that is a palm pose and synergies. Limits of synergies that the configuration does not give
+// are `fitted`; where there are none either, the synergies are constants, those of the hand's rest posture.
+ActionRanges PalmAndSynergies(const ActionConfig& config, const SynergyTable& fitted, const HandSynergies& synergies,
+                              std::span<const double> hand_rest);
 
 }  // namespace gripstream

@@ -24,9 +24,7 @@ class FabricMap final : public ActionMap {
         robot_(robot),
         rest_(RestPosture(setup.config, robot)),
         synergies_(setup.synergies.Rows("task.action.synergies")),
-        ranges_(Ranges(setup.config.palm_low, setup.config.synergy_low, setup.synergies.low, "action.synergy_low"),
-                Ranges(setup.config.palm_high, setup.config.synergy_high, setup.synergies.high, "action.synergy_high"),
-                "action.palm_low"),
+        ranges_(PalmAndSynergies(setup.config, setup.synergies, synergies_, std::span(rest_).subspan(arm_))),
         model_(MakeFabricModel(robot.tree, robot.palm, robot.arm_joints, synergies_, rest_, setup.config.fabric,
                                setup.body,
                                setup.config.fabric_body.empty() ? "task.action" : setup.config.fabric_body)) {}
@@ -52,11 +50,19 @@ class FabricMap final : public ActionMap {
   }
 
   void Tick(double dt_s, std::span<double> memory, std::span<double> targets) const override {
-    const FabricTarget target{Goal(memory), SynergyGoal(memory).data(), memory.back()};
+    const ActionRow row{memory, targets};
+    TickAll(dt_s, std::span(&row, 1));
+  }
+
+  void TickAll(double dt_s, std::span<const ActionRow> rows) const override {
     const int steps = std::max(1, static_cast<int>(std::lround(dt_s * speed_ / model_.dt_s)));
-    StepFabrics(model_, std::span(&target, 1), steps, memory.first(joints_), memory.subspan(joints_, joints_),
-                memory.subspan(2 * joints_, joints_));
-    std::ranges::copy(memory.first(joints_), targets.begin());
+    std::array<FabricEnv, kMaxFabricLanes> envs;
+    for (size_t begin = 0; begin < rows.size(); begin += envs.size()) {
+      const std::span<const ActionRow> some = rows.subspan(begin, std::min(envs.size(), rows.size() - begin));
+      for (size_t i = 0; i < some.size(); ++i) envs[i] = EnvOf(some[i].memory);
+      StepFabrics(model_, std::span(envs).first(some.size()), steps);
+      for (const ActionRow& row : some) std::ranges::copy(row.memory.first(joints_), row.targets.begin());
+    }
   }
 
   Vec3 PalmTarget(std::span<const double> memory) const override { return Goal(memory).pos; }
@@ -68,6 +74,10 @@ class FabricMap final : public ActionMap {
   }
 
  private:
+  FabricEnv EnvOf(std::span<double> memory) const {
+    double* q = memory.data();
+    return {{Goal(memory), SynergyGoal(memory).data(), memory.back()}, q, q + joints_, q + 2 * joints_};
+  }
   size_t Synergies() const { return static_cast<size_t>(synergies_.Count()); }
   std::span<double> SynergyGoal(std::span<double> memory) const {
     return memory.subspan(3 * joints_ + kGoal, Synergies());
@@ -79,10 +89,6 @@ class FabricMap final : public ActionMap {
   Transform Goal(std::span<const double> memory) const {
     const std::span<const double> g = memory.subspan(3 * joints_, kGoal);
     return {{g[0], g[1], g[2]}, {g[3], g[4], g[5], g[6]}};
-  }
-  std::vector<double> Ranges(const std::vector<double>& pose, const std::vector<double>& given,
-                             const std::vector<double>& fitted, const char* key) const {
-    return WithSynergies(pose, given.empty() ? fitted : given, synergies_, std::span(rest_).subspan(arm_), key);
   }
 
   const size_t joints_, arm_;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "control/fabric_sweep.h"
 #include "core/error.h"
 
 namespace gripstream {
@@ -13,6 +12,12 @@ namespace {
 Mat3 ToMatrix(Quat q) {
   const Vec3 x = Rotate(q, {1, 0, 0}), y = Rotate(q, {0, 1, 0}), z = Rotate(q, {0, 0, 1});
   return {{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
+}
+
+Vec3 operator*(const Mat3& a, Vec3 v) {
+  const double* m = a.m;
+  return {m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
+          m[6] * v.x + m[7] * v.y + m[8] * v.z};
 }
 
 // A rotation that takes z to `axis`.

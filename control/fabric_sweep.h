@@ -2,63 +2,56 @@
 //
 // Motion and force are written at the base frame's origin: a link's motion is (w, v) with v the velocity of the point
 // of the link that passes the origin, so that a point p of it moves with v + w x p; a force f at p is (p x f, f). Sums
-// over a subtree then need no change of frame. Inline, no allocation, host and device; nothing throws.
+// over a subtree then need no change of frame. R: see fabric_number.h. Inline, no allocation, host and device; nothing
+// throws.
 #pragma once
 
-#include <cmath>
-
-#include "control/fabric_model.h"
+#include "control/fabric_number.h"
 
 namespace gripstream {
 
-GS_HOST_DEVICE inline Vec3 operator*(const Mat3& a, Vec3 v) {
-  const double* m = a.m;
-  return {m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.x + m[4] * v.y + m[5] * v.z,
-          m[6] * v.x + m[7] * v.y + m[8] * v.z};
-}
-
-GS_HOST_DEVICE inline Mat3 operator*(const Mat3& a, const Mat3& b) {
-  Mat3 out;
-  for (int r = 0; r < 3; ++r) {
-    for (int c = 0; c < 3; ++c)
-      out.m[3 * r + c] = a.m[3 * r] * b.m[c] + a.m[3 * r + 1] * b.m[3 + c] + a.m[3 * r + 2] * b.m[6 + c];
-  }
-  return out;
-}
-
+template <class R>
 struct FabricPose {
-  Mat3 rotation;
-  Vec3 origin;
+  M3<R> rotation;
+  V3<R> origin;
 };
 
+template <class R>
 struct Spatial {
-  Vec3 w, v;
+  V3<R> w, v;
 };
 
-GS_HOST_DEVICE inline double Dot(const Spatial& a, const Spatial& b) {
+template <class R>
+GS_HOST_DEVICE inline R Dot(const Spatial<R>& a, const Spatial<R>& b) {
   return Dot(a.w, b.w) + Dot(a.v, b.v);
 }
 
+// Numbers from one row of a metric to the next: odd, so that rows of lanes do not all fall on the same cache lines.
+inline constexpr int kFabricRow = kMaxFabricJoints + 1;
+
 // Poses of all links at q.
-GS_HOST_DEVICE inline void FabricPoses(const FabricModel& model, const double* q, FabricPose* pose) {
+template <class R>
+GS_HOST_DEVICE inline void FabricPoses(const FabricModel& model, const R* q, FabricPose<R>* pose) {
   for (int l = 0; l < model.joints; ++l) {
     const FabricLink& link = model.link[l];
-    FabricPose& out = pose[l];
+    FabricPose<R>& out = pose[l];
     if (link.parent < 0) {
-      out = {link.rotation, link.origin};
+      for (int i = 0; i < 9; ++i) out.rotation.m[i] = R(link.rotation.m[i]);
+      out.origin = Everywhere<R>(link.origin);
     } else {
-      const FabricPose& parent = pose[link.parent];
+      const FabricPose<R>& parent = pose[link.parent];
       out = {parent.rotation * link.rotation, parent.origin + parent.rotation * link.origin};
     }
-    const double value = q[link.joint];
-    double* m = out.rotation.m;
+    const R value = q[link.joint];
+    R* m = out.rotation.m;
     if (link.slide != 0) {
-      out.origin = out.origin + value * Vec3{m[2], m[5], m[8]};
+      out.origin = out.origin + value * V3<R>{m[2], m[5], m[8]};
       continue;
     }
-    const double c = std::cos(value), s = std::sin(value);
+    R c, s;
+    SinCos(value, s, c);
     for (int r = 0; r < 9; r += 3) {
-      const double x = m[r], y = m[r + 1];
+      const R x = m[r], y = m[r + 1];
       m[r] = c * x + s * y;
       m[r + 1] = c * y - s * x;
     }
@@ -66,31 +59,35 @@ GS_HOST_DEVICE inline void FabricPoses(const FabricModel& model, const double* q
 }
 
 // Motion of the links below each joint per unit of its speed, and of the links themselves.
-GS_HOST_DEVICE inline void FabricMotions(const FabricModel& model, const FabricPose* pose, const double* qd,
-                                         Spatial* axis, Spatial* motion) {
+template <class R>
+GS_HOST_DEVICE inline void FabricMotions(const FabricModel& model, const FabricPose<R>* pose, const R* qd,
+                                         Spatial<R>* axis, Spatial<R>* motion) {
   for (int l = 0; l < model.joints; ++l) {
     const FabricLink& link = model.link[l];
-    const double* m = pose[l].rotation.m;
-    const Vec3 z{m[2], m[5], m[8]};
-    axis[l] = link.slide != 0 ? Spatial{{}, z} : Spatial{z, Cross(pose[l].origin, z)};
-    const double speed = qd[link.joint];
-    const Spatial parent = link.parent < 0 ? Spatial{} : motion[link.parent];
+    const R* m = pose[l].rotation.m;
+    const V3<R> z{m[2], m[5], m[8]};
+    axis[l] = link.slide != 0 ? Spatial<R>{{}, z} : Spatial<R>{z, Cross(pose[l].origin, z)};
+    const R speed = qd[link.joint];
+    const Spatial<R> parent = link.parent < 0 ? Spatial<R>{} : motion[link.parent];
     motion[l] = {parent.w + speed * axis[l].w, parent.v + speed * axis[l].v};
   }
 }
 
 // A symmetric 3 x 3 metric of a point.
+template <class R>
 struct Sym3 {
-  double xx, xy, xz, yy, yz, zz;
+  R xx, xy, xz, yy, yz, zz;
 };
 
-GS_HOST_DEVICE inline Vec3 operator*(const Sym3& a, Vec3 v) {
+template <class R>
+GS_HOST_DEVICE inline V3<R> operator*(const Sym3<R>& a, const V3<R>& v) {
   return {a.xx * v.x + a.xy * v.y + a.xz * v.z, a.xy * v.x + a.yy * v.y + a.yz * v.z,
           a.xz * v.x + a.yz * v.y + a.zz * v.z};
 }
 
-GS_HOST_DEVICE inline void AddOuter(Sym3& a, double s, Vec3 n) {
-  const Vec3 t = s * n;
+template <class R>
+GS_HOST_DEVICE inline void AddOuter(Sym3<R>& a, const R& s, const V3<R>& n) {
+  const V3<R> t = s * n;
   a.xx += t.x * n.x;
   a.xy += t.x * n.y;
   a.xz += t.x * n.z;
@@ -99,34 +96,39 @@ GS_HOST_DEVICE inline void AddOuter(Sym3& a, double s, Vec3 n) {
   a.zz += t.z * n.z;
 }
 
-GS_HOST_DEVICE inline double SquaredNorm(const Sym3& a) {
+template <class R>
+GS_HOST_DEVICE inline R SquaredNorm(const Sym3<R>& a) {
   return a.xx * a.xx + a.yy * a.yy + a.zz * a.zz + 2 * (a.xy * a.xy + a.xz * a.xz + a.yz * a.yz);
 }
 
 // A metric over a link's motion: [ww, wv; wv', vv].
+template <class R>
 struct SpatialMetric {
-  Sym3 ww, vv;
-  Mat3 wv;
+  Sym3<R> ww, vv;
+  M3<R> wv;
 };
 
-GS_HOST_DEVICE inline void Add(SpatialMetric& to, const SpatialMetric& from) {
-  double* a = &to.ww.xx;
-  const double* b = &from.ww.xx;
-  static_assert(sizeof(SpatialMetric) == 21 * sizeof(double));
+template <class R>
+GS_HOST_DEVICE inline void Add(SpatialMetric<R>& to, const SpatialMetric<R>& from) {
+  R* a = &to.ww.xx;
+  const R* b = &from.ww.xx;
+  static_assert(sizeof(SpatialMetric<R>) == 21 * sizeof(R));
   for (int i = 0; i < 21; ++i) a[i] += b[i];
 }
 
-GS_HOST_DEVICE inline Spatial operator*(const SpatialMetric& k, const Spatial& s) {
-  const double* m = k.wv.m;
-  const Vec3 w = k.ww * s.w + k.wv * s.v;
-  const Vec3 v =
-      k.vv * s.v + Vec3{m[0] * s.w.x + m[3] * s.w.y + m[6] * s.w.z, m[1] * s.w.x + m[4] * s.w.y + m[7] * s.w.z,
-                        m[2] * s.w.x + m[5] * s.w.y + m[8] * s.w.z};
+template <class R>
+GS_HOST_DEVICE inline Spatial<R> operator*(const SpatialMetric<R>& k, const Spatial<R>& s) {
+  const R* m = k.wv.m;
+  const V3<R> w = k.ww * s.w + k.wv * s.v;
+  const V3<R> v =
+      k.vv * s.v + V3<R>{m[0] * s.w.x + m[3] * s.w.y + m[6] * s.w.z, m[1] * s.w.x + m[4] * s.w.y + m[7] * s.w.z,
+                         m[2] * s.w.x + m[5] * s.w.y + m[8] * s.w.z};
   return {w, v};
 }
 
 // Adds the metric g of a point p of the link: T' g T, T = [-[p]x, 1].
-GS_HOST_DEVICE inline void AddPointMetric(SpatialMetric& k, const Sym3& g, Vec3 p) {
+template <class R>
+GS_HOST_DEVICE inline void AddPointMetric(SpatialMetric<R>& k, const Sym3<R>& g, const V3<R>& p) {
   k.vv.xx += g.xx;
   k.vv.xy += g.xy;
   k.vv.xz += g.xz;
@@ -134,8 +136,9 @@ GS_HOST_DEVICE inline void AddPointMetric(SpatialMetric& k, const Sym3& g, Vec3 
   k.vv.yz += g.yz;
   k.vv.zz += g.zz;
   // wv = [p]x g, column by column; ww = [p]x g [p]x'.
-  const Vec3 c0 = Cross(p, {g.xx, g.xy, g.xz}), c1 = Cross(p, {g.xy, g.yy, g.yz}), c2 = Cross(p, {g.xz, g.yz, g.zz});
-  double* m = k.wv.m;
+  const V3<R> c0 = Cross(p, V3<R>{g.xx, g.xy, g.xz}), c1 = Cross(p, V3<R>{g.xy, g.yy, g.yz}),
+              c2 = Cross(p, V3<R>{g.xz, g.yz, g.zz});
+  R* m = k.wv.m;
   m[0] += c0.x;
   m[1] += c1.x;
   m[2] += c2.x;
@@ -145,7 +148,8 @@ GS_HOST_DEVICE inline void AddPointMetric(SpatialMetric& k, const Sym3& g, Vec3 
   m[6] += c0.z;
   m[7] += c1.z;
   m[8] += c2.z;
-  const Vec3 r0 = Cross(p, {c0.x, c1.x, c2.x}), r1 = Cross(p, {c0.y, c1.y, c2.y}), r2 = Cross(p, {c0.z, c1.z, c2.z});
+  const V3<R> r0 = Cross(p, V3<R>{c0.x, c1.x, c2.x}), r1 = Cross(p, V3<R>{c0.y, c1.y, c2.y}),
+              r2 = Cross(p, V3<R>{c0.z, c1.z, c2.z});
   k.ww.xx += r0.x;
   k.ww.xy += r0.y;
   k.ww.xz += r0.z;
@@ -154,21 +158,23 @@ GS_HOST_DEVICE inline void AddPointMetric(SpatialMetric& k, const Sym3& g, Vec3 
   k.ww.zz += r2.z;
 }
 
-GS_HOST_DEVICE inline void AddPointForce(Spatial& force, Vec3 f, Vec3 p) {
+template <class R>
+GS_HOST_DEVICE inline void AddPointForce(Spatial<R>& force, const V3<R>& f, const V3<R>& p) {
   force.w = force.w + Cross(p, f);
   force.v = force.v + f;
 }
 
-// Adds the links' metrics, pulled back to the joints, to the lower triangle of `metric` [J, kMaxFabricJoints], and the
+// Adds the links' metrics, pulled back to the joints, to the lower triangle of `metric` [J, kFabricRow], and the
 // links' forces to `force` and `second` [J]. Changes the links' sums.
-GS_HOST_DEVICE inline void PullBack(const FabricModel& model, const Spatial* axis, SpatialMetric* link_metric,
-                                    Spatial* link_force, Spatial* link_second, double (*metric)[kMaxFabricJoints],
-                                    double* force, double* second) {
+template <class R>
+GS_HOST_DEVICE inline void PullBack(const FabricModel& model, const Spatial<R>* axis, SpatialMetric<R>* link_metric,
+                                    Spatial<R>* link_force, Spatial<R>* link_second, R (*metric)[kFabricRow], R* force,
+                                    R* second) {
   for (int l = model.joints - 1; l >= 0; --l) {
     const FabricLink& link = model.link[l];
     force[link.joint] += Dot(axis[l], link_force[l]);
     second[link.joint] += Dot(axis[l], link_second[l]);
-    const Spatial column = link_metric[l] * axis[l];
+    const Spatial<R> column = link_metric[l] * axis[l];
     for (int a = l; a >= 0; a = model.link[a].parent) {
       const int i = link.joint, k = model.link[a].joint;
       metric[i > k ? i : k][i > k ? k : i] += Dot(axis[a], column);

@@ -39,8 +39,7 @@ class PalmPose final : public ActionMap {
         hand_speed_(setup.config.max_hand_speed),
         rest_(RestPosture(setup.config, robot)),
         synergies_(setup.synergies.Rows("task.action.synergies")),
-        ranges_(Ranges(setup.config.palm_low, setup.config.synergy_low, "action.synergy_low"),
-                Ranges(setup.config.palm_high, setup.config.synergy_high, "action.synergy_high"), "action.palm_low"),
+        ranges_(PalmAndSynergies(setup.config, {}, synergies_, HandRest())),
         servo_(ServoParams(setup.config, robot, rest_)) {}
 
   int Size() const override { return ranges_.Free(); }
@@ -88,9 +87,6 @@ class PalmPose final : public ActionMap {
   }
 
  private:
-  std::vector<double> Ranges(const std::vector<double>& pose, const std::vector<double>& given, const char* key) const {
-    return WithSynergies(pose, given, synergies_, HandRest(), key);
-  }
   std::span<const double> HandRest() const { return std::span(rest_).subspan(arm_); }
   std::span<double> HandGoal(std::span<double> memory) const { return memory.subspan(joints_, hand_); }
   std::span<double> PalmGoal(std::span<double> memory) const { return memory.subspan(joints_ + hand_, kPose); }

@@ -68,6 +68,7 @@ EnvBatch::EnvBatch(const TaskConfig& task, const PhysicsConfig& physics, uint64_
       task_(MakeTask(task, models_.Binding())),
       own_models_(task.randomise.enabled && task.randomise.physics ? std::make_unique<OwnModels>(models_, n) : nullptr),
       physics_(MakeMujocoPhysics(models_.Model(0), n, physics.threads)),
+      share_(physics_->Threads()),
       episode_steps_(gripstream::EpisodeSteps(task)),
       ticks_(task.decimation / task.control_decimation),
       tick_s_(static_cast<double>(task.control_decimation) / task.physics_hz) {
@@ -143,6 +144,7 @@ void EnvBatch::Allocate() {
   object_id_ = object_ = {n_, 1};
   action_ = last_action_ = {n_, actions};
   memory_ = {n_, static_cast<size_t>(action_map_->MemorySize())};
+  command_q_ = command_qd_ = {n_, static_cast<size_t>(ticks_) * models_.Binding().actuators.size()};
   task_memory_ = {n_, static_cast<size_t>(task_->MemorySize())};
   metrics_ = {n_, Metrics().size()};
   q_seen_ = qd_seen_ = {n_, models_.Binding().qpos.size()};
@@ -179,12 +181,9 @@ void EnvBatch::Step(const float* actions) {
     const bool held = episode_step_.Of(env) < static_cast<uint32_t>(task_->HeldSteps());
     for (float& value : action_[env]) value = held ? 0.0f : std::clamp(*actions, -1.0f, 1.0f), ++actions;
   }
+  CommandTicks();
   physics_->Step(
-      ticks_, config_.control_decimation,
-      [this](int env, int tick, const SimView& sim) {
-        if (tick == 0) action_map_->Accept(action_[env], memory_[env]);
-        Control(env, sim);
-      },
+      ticks_, config_.control_decimation, [this](int env, int tick, const SimView& sim) { Control(env, tick, sim); },
       [this](int env, const SimView& sim) { ObserveStep(env, sim); });
   std::vector<int> ended;
   for (int env = 0; env < n_; ++env) {

@@ -22,11 +22,12 @@
 #include <string>
 #include <vector>
 
+#include "control/action_map.h"
 #include "core/done_kind.h"
 #include "core/failure_kind.h"
+#include "core/parallel.h"
 #include "core/rng.h"
 #include "core/tensor_spec.h"
-#include "control/action_map.h"
 #include "envs/config.h"
 #include "envs/model.h"
 #include "envs/own_models.h"
@@ -161,7 +162,9 @@ class EnvBatch {
 
   // On the physics threads.
   void Fill(int env, const SimView& sim);
-  void Control(int env, const SimView& sim);
+  void CommandTicks();
+  void CommandTicks(int begin, int end);
+  void Control(int env, int tick, const SimView& sim);
   void ObserveStart(int env, const SimView& sim);
   void ObserveStep(int env, const SimView& sim);
   void Push(int env, const SimView& sim) const;
@@ -182,6 +185,7 @@ class EnvBatch {
   const std::unique_ptr<Task> task_;
   const std::unique_ptr<OwnModels> own_models_;  // null unless physics is randomised
   const std::unique_ptr<BatchPhysics> physics_;
+  ParallelFor share_;                   // over as many threads as physics has
   std::vector<LinkFrame> hand_frames_;  // palm, then fingertips
   const int episode_steps_;             // policy steps of a whole episode
   const int ticks_;                     // control ticks per policy step
@@ -203,6 +207,7 @@ class EnvBatch {
   PerEnv<int32_t> object_;                 // index in models_
   PerEnv<float> action_, last_action_;     // [N, A]
   PerEnv<double> memory_;                  // [N, M] of the action map
+  PerEnv<double> command_q_, command_qd_;  // [N, ticks, J] of the step under way; speeds where they are wanted
   PerEnv<float> task_memory_;              // [N, K] of the task
   PerEnv<double> q_seen_, qd_seen_;        // [N, J]
   PerEnv<float> hand_distance_;            // object to the farthest hand point (m)

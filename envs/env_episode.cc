@@ -7,6 +7,11 @@
 #include "envs/env_batch.h"
 
 namespace gripstream {
+namespace {
+
+constexpr int kCommandedTogether = 16;  // environments; enough for the widest vector twice
+
+}  // namespace
 
 // Training draws by environment and its episode, evaluation by the episode's place in the set.
 Rng EnvBatch::Draw(int env, const char* purpose) const {
@@ -111,21 +116,46 @@ void EnvBatch::Fill(int env, const SimView& sim) {
   action_map_->Begin(std::span(q).first(joints), std::span(qd).first(joints), settings.tuning, memory_[env]);
 }
 
-void EnvBatch::Control(int env, const SimView& sim) {
+// The joint targets of every tick of a step. They depend on actions and the action map's memory alone, and several
+// environments together cost less than one at a time.
+void EnvBatch::CommandTicks() {
+  const int groups = (n_ + kCommandedTogether - 1) / kCommandedTogether;
+  share_(groups, 1, [this](int begin, int end) {
+    for (int group = begin; group < end; ++group)
+      CommandTicks(group * kCommandedTogether, std::min(n_, (group + 1) * kCommandedTogether));
+  });
+}
+
+void EnvBatch::CommandTicks(int begin, int end) {
+  const size_t joints = models_.Binding().actuators.size(), count = static_cast<size_t>(end - begin);
+  std::array<ActionRow, kCommandedTogether> rows;
+  std::array<double, kMaxRobotJoints> q, qdd;
+  for (int env = begin; env < end; ++env) action_map_->Accept(action_[env], memory_[env]);
+  for (int tick = 0; tick < ticks_; ++tick) {
+    const size_t place = static_cast<size_t>(tick) * joints;
+    for (size_t i = 0; i < count; ++i) {
+      const int env = begin + static_cast<int>(i);
+      rows[i] = {memory_[env], command_q_[env].subspan(place, joints)};
+    }
+    action_map_->TickAll(tick_s_, std::span(rows).first(count));
+    for (int env = begin; env < end; ++env) {
+      if (settings_[static_cast<size_t>(env)].velocity_target <= 0) continue;
+      action_map_->Commanded(memory_[env], {std::span(q).first(joints), command_qd_[env].subspan(place, joints),
+                                            std::span(qdd).first(joints)});
+    }
+  }
+}
+
+void EnvBatch::Control(int env, int tick, const SimView& sim) {
   const RobotBinding& robot = models_.Binding();
   const EpisodeSettings& settings = settings_[static_cast<size_t>(env)];
-  std::array<double, kMaxRobotJoints> targets, q, qd, qdd;
-  const size_t joints = robot.actuators.size();
-  action_map_->Tick(tick_s_, memory_[env], std::span(targets).first(joints));
-  for (size_t j = 0; j < joints; ++j) sim.ctrl[robot.actuators[j]] = targets[j];
-  if (settings.velocity_target > 0) {
-    // An actuator damps speed against 0; a speed that is wanted moves its position target by damping over stiffness.
-    action_map_->Commanded(memory_[env],
-                           {std::span(q).first(joints), std::span(qd).first(joints), std::span(qdd).first(joints)});
-    for (size_t j = 0; j < joints; ++j) {
-      const mjtNum* bias = sim.model->actuator_biasprm + mjNBIAS * robot.actuators[j];
-      if (bias[1] != 0) sim.ctrl[robot.actuators[j]] += settings.velocity_target * qd[j] * bias[2] / bias[1];
-    }
+  const size_t joints = robot.actuators.size(), place = static_cast<size_t>(tick) * joints;
+  const std::span<const double> q = command_q_[env].subspan(place), qd = command_qd_[env].subspan(place);
+  for (size_t j = 0; j < joints; ++j) sim.ctrl[robot.actuators[j]] = q[j];
+  // An actuator damps speed against 0; a speed that is wanted moves its position target by damping over stiffness.
+  for (size_t j = 0; settings.velocity_target > 0 && j < joints; ++j) {
+    const mjtNum* bias = sim.model->actuator_biasprm + mjNBIAS * robot.actuators[j];
+    if (bias[1] != 0) sim.ctrl[robot.actuators[j]] += settings.velocity_target * qd[j] * bias[2] / bias[1];
   }
   if (settings.push > 0) Push(env, sim);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "control/fabric_kernels.h"
 #include "core/error.h"
 #include "tests/control/fabric_arm.h"
 
@@ -64,12 +65,15 @@ TEST(Fabric, SphereCentresEqualTheKinematicTrees) {
   const testing::Arm arm = testing::MakeArm();
   ASSERT_EQ(model.spheres, 31);
   const Synergies none{};
-  auto work = std::make_unique<FabricWork>();
+  auto work = std::make_unique<FabricWork<double>>();
   for (uint32_t k = 0; k < 20; ++k) {
     const State s = RandomState(k);
-    EvaluateFabric(model, HomeTarget(none), s.q.data(), s.qd.data(), *work);
+    EvaluateFabric(model, OneTarget(HomeTarget(none)), s.q.data(), s.qd.data(), *work);
     for (size_t i = 0; i < 31; ++i)
-      EXPECT_LT(Norm(work->centre[i] - SphereCentre(body, arm.tree, i, s.q)), 1e-12) << body.links[i];
+      EXPECT_LT(
+          Norm(Vec3{work->centre[i].x, work->centre[i].y, work->centre[i].z} - SphereCentre(body, arm.tree, i, s.q)),
+          1e-12)
+          << body.links[i];
   }
 }
 
@@ -116,10 +120,10 @@ TEST(Fabric, PalmForceAtRestIsTheGradientOfItsPotential) {
     }
     return PullPotential(50, 40, std::sqrt(square));
   };
-  auto work = std::make_unique<FabricWork>();
+  auto work = std::make_unique<FabricWork<double>>();
   for (uint32_t k = 0; k < 10; ++k) {
     const State s = RandomState(k, 0.05, 0);  // near the target: the potential is curved there
-    EvaluateFabric(model, target, s.q.data(), s.qd.data(), *work);
+    EvaluateFabric(model, OneTarget(target), s.q.data(), s.qd.data(), *work);
     for (size_t j = 0; j < 23; ++j) {
       Joints up = s.q, down = s.q;
       up[j] += kStep, down[j] -= kStep;
@@ -140,9 +144,9 @@ TEST(Fabric, SynergyForceAtRestIsTheGradientOfItsPotential) {
     for (size_t i = 0; i < 5; ++i) square += (x[i] - wanted[i]) * (x[i] - wanted[i]);
     return 8 * PullPotential(50, 40, std::sqrt(square));
   };
-  auto work = std::make_unique<FabricWork>();
+  auto work = std::make_unique<FabricWork<double>>();
   const State s = RandomState(1, 0.3, 0);
-  EvaluateFabric(model, target, s.q.data(), s.qd.data(), *work);
+  EvaluateFabric(model, OneTarget(target), s.q.data(), s.qd.data(), *work);
   for (size_t j = 0; j < 23; ++j) {
     Joints up = s.q, down = s.q;
     up[j] += kStep, down[j] -= kStep;
@@ -158,8 +162,8 @@ TEST(Fabric, MetricIsThePulledBackSumOfTheTermsMetrics) {
   const testing::Arm arm = testing::MakeArm();
   const Synergies none{};
   const State s = RandomState(4);
-  auto work = std::make_unique<FabricWork>();
-  EvaluateFabric(model, HomeTarget(none), s.q.data(), s.qd.data(), *work);
+  auto work = std::make_unique<FabricWork<double>>();
+  EvaluateFabric(model, OneTarget(HomeTarget(none)), s.q.data(), s.qd.data(), *work);
   std::vector<std::array<double, 21>> columns(23);
   for (size_t j = 0; j < 23; ++j) {
     Joints up = s.q, down = s.q;
@@ -198,8 +202,8 @@ TEST(Fabric, RepulsionOfOneSphereEqualsTheWrittenOutFormula) {
   const Synergies none{};
   for (uint32_t k = 0; k < 8; ++k) {
     const State s = RandomState(k, 0.2);
-    auto work = std::make_unique<FabricWork>();
-    EvaluateFabric(model, HomeTarget(none), s.q.data(), s.qd.data(), *work);
+    auto work = std::make_unique<FabricWork<double>>();
+    EvaluateFabric(model, OneTarget(HomeTarget(none)), s.q.data(), s.qd.data(), *work);
     const Vec3 c = SphereCentre(body, arm.tree, 0, s.q);
     ASSERT_TRUE(c.z > 0.4 && std::abs(c.x + 0.5) < 0.3 && std::abs(c.y + 0.1) < 0.3) << "above the box";
     Vec3 velocity{};
@@ -231,8 +235,8 @@ TEST(Fabric, SolutionSatisfiesTheEquationItSolves) {
   const FabricModel model = ArmFabric();
   const Synergies wanted = {0.3, -0.2, 0.5, 0.1, 0};
   const State s = RandomState(9);
-  auto work = std::make_unique<FabricWork>(), terms = std::make_unique<FabricWork>();
-  EvaluateFabric(model, HomeTarget(wanted), s.q.data(), s.qd.data(), *work);
+  auto work = std::make_unique<FabricWork<double>>(), terms = std::make_unique<FabricWork<double>>();
+  EvaluateFabric(model, OneTarget(HomeTarget(wanted)), s.q.data(), s.qd.data(), *work);
   *terms = *work;
   SolveFabric(model, 0, s.qd.data(), *work);
   // M (acc - alpha qd) + geometric + forcing = 0 for one number alpha.
@@ -267,10 +271,10 @@ TEST(Fabric, GeometricPartPreservesEnergy) {
   };
   const double before = energy();
   const Joints start = s.qd;
-  auto work = std::make_unique<FabricWork>();
+  auto work = std::make_unique<FabricWork<double>>();
   double turned = 0;
   for (int step = 0; step < 2000; ++step) {  // 0.2 s
-    EvaluateFabric(model, target, s.q.data(), s.qd.data(), *work);
+    EvaluateFabric(model, OneTarget(target), s.q.data(), s.qd.data(), *work);
     SolveFabric(model, 0, s.qd.data(), *work);
     double power = 0;
     for (size_t j = 0; j < 23; ++j) power += s.qd[j] * work->acceleration[j];
@@ -292,8 +296,8 @@ TEST(Fabric, DampingTakesEnergyAway) {
   FabricTarget target = HomeTarget(none);
   target.damping = 7;
   const State s = RandomState(5);
-  auto work = std::make_unique<FabricWork>();
-  EvaluateFabric(model, target, s.q.data(), s.qd.data(), *work);
+  auto work = std::make_unique<FabricWork<double>>();
+  EvaluateFabric(model, OneTarget(target), s.q.data(), s.qd.data(), *work);
   SolveFabric(model, target.damping, s.qd.data(), *work);
   for (size_t j = 0; j < 23; ++j) EXPECT_NEAR(work->acceleration[j], -7 * s.qd[j], 1e-6);
 }
@@ -305,14 +309,14 @@ TEST(Fabric, JointLimitPushesInwardsOnlyWhenApproached) {
   State s;
   std::copy_n(HomePosture().begin(), 23, s.q.begin());
   s.q[1] = model.upper[1] - 0.15;
-  auto work = std::make_unique<FabricWork>();
+  auto work = std::make_unique<FabricWork<double>>();
   s.qd[1] = 0.5;
-  EvaluateFabric(model, HomeTarget(none), s.q.data(), s.qd.data(), *work);
+  EvaluateFabric(model, OneTarget(HomeTarget(none)), s.q.data(), s.qd.data(), *work);
   const double metric = 0.02 / (0.05 * 0.05);
   EXPECT_NEAR(work->forcing[1], metric * (8 + 8 * 0.5), 1e-9);
   EXPECT_NEAR(work->metric[1][1], 1 + metric, 1e-9);
   s.qd[1] = -0.5;
-  EvaluateFabric(model, HomeTarget(none), s.q.data(), s.qd.data(), *work);
+  EvaluateFabric(model, OneTarget(HomeTarget(none)), s.q.data(), s.qd.data(), *work);
   EXPECT_LT(std::abs(work->forcing[1]), 0.1) << "only the far limit, at 4 rad";
 }
 
@@ -339,7 +343,8 @@ TEST(Fabric, PalmAndHandArriveAtTheirTargets) {
   Synergies wanted;
   rows.Project(std::span(posed).subspan(7), wanted);
   const FabricTarget target{.palm = FramePose(arm.tree, posed, arm.palm), .synergies = wanted.data()};
-  StepFabrics(model, std::span(&target, 1), 600, q, qd, qdd);
+  const FabricEnv env{target, q.data(), qd.data(), qdd.data()};
+  StepFabrics(model, std::span(&env, 1), 600);
   const Transform palm = FramePose(arm.tree, q, arm.palm);
   EXPECT_LT(Norm(palm.pos - target.palm.pos), 0.01);
   EXPECT_LT(Norm(RotationVector(palm.quat * Inverse(target.palm.quat))), 0.05);
@@ -348,26 +353,63 @@ TEST(Fabric, PalmAndHandArriveAtTheirTargets) {
   for (size_t i = 0; i < 5; ++i) EXPECT_NEAR(reached[i], wanted[i], 0.05);
 }
 
+// The states and targets of N environments, some of them on their way into limits and boxes.
+struct Crowd {
+  std::vector<Joints> q, qd, qdd;
+  std::vector<Synergies> synergies;
+  std::vector<FabricEnv> envs;
+
+  explicit Crowd(size_t n) : q(n), qd(n), qdd(n), synergies(n) {
+    for (size_t i = 0; i < n; ++i) {
+      const State state = RandomState(static_cast<uint32_t>(i), i % 3 == 2 ? 1.5 : 0.4);
+      q[i] = state.q, qd[i] = state.qd;
+      synergies[i] = {0.3 * static_cast<double>(i % 4), -0.2, 0.5, 0.1, 0};
+      FabricTarget target = HomeTarget(synergies[i]);
+      target.palm.pos.z -= 0.15 * static_cast<double>(i % 5);
+      target.damping = 5 + static_cast<double>(i % 7);
+      envs.push_back({target, q[i].data(), qd[i].data(), qdd[i].data()});
+    }
+  }
+};
+
+TEST(Fabric, EveryNumberOfLanesGivesTheSameBitsAsOneEnvironmentAlone) {
+  const FabricModel model = ArmFabric();
+  constexpr int kSteps = 60;
+  for (const FabricKernel& kernel : FabricKernels()) {
+    for (int count = 1; count <= kernel.lanes; ++count) {
+      Crowd together(8), alone(8);
+      kernel.step(model, together.envs.data(), count, kSteps);
+      for (int i = 0; i < count; ++i)
+        FabricKernels().back().step(model, &alone.envs[static_cast<size_t>(i)], 1, kSteps);
+      EXPECT_EQ(together.q, alone.q) << kernel.name << ", " << count << " environments";
+      EXPECT_EQ(together.qd, alone.qd) << kernel.name << ", " << count;
+      EXPECT_EQ(together.qdd, alone.qdd) << kernel.name << ", " << count;
+    }
+  }
+}
+
 TEST(Fabric, EnvironmentsInABatchDoNotTouchEachOther) {
   const FabricModel model = ArmFabric();
-  const Synergies a = {0.3, -0.2, 0.5, 0.1, 0}, b = {};
-  std::array<FabricTarget, 3> targets = {HomeTarget(a), HomeTarget(b), HomeTarget(a)};
-  targets[1].palm.pos.z -= 0.2;
-  targets[2].damping = 20;
-  std::vector<double> q, qd, qdd(69);
-  for (uint32_t env = 0; env < 3; ++env) {
-    const State s = RandomState(env);
-    q.insert(q.end(), s.q.begin(), s.q.end());
-    qd.insert(qd.end(), s.qd.begin(), s.qd.end());
+  Crowd together(19), alone(19);
+  StepFabrics(model, together.envs, 50);
+  for (const FabricEnv& env : alone.envs) StepFabrics(model, std::span(&env, 1), 50);
+  EXPECT_EQ(together.q, alone.q);
+  EXPECT_EQ(together.qd, alone.qd);
+  EXPECT_NE(together.q[0], Crowd(1).q[0]) << "they must move, or the test shows nothing";
+}
+
+// Against the library's, over the range in which a fabric calls them.
+TEST(Fabric, ElementaryFunctionsAgreeWithTheLibrarys) {
+  double sine, cosine;
+  for (double x = -20; x <= 20; x += 0.00137) {
+    SinCos(x, sine, cosine);
+    EXPECT_NEAR(sine, std::sin(x), 4e-16) << x;
+    EXPECT_NEAR(cosine, std::cos(x), 4e-16) << x;
+    EXPECT_NEAR(Tanh(x), std::tanh(x), 4e-16 + 4e-16 * std::abs(std::tanh(x))) << x;
   }
-  std::vector<double> single_q(q.begin() + 23, q.begin() + 46), single_qd(qd.begin() + 23, qd.begin() + 46),
-      single_qdd(23);
-  StepFabrics(model, targets, 50, q, qd, qdd);
-  StepFabrics(model, std::span(&targets[1], 1), 50, single_q, single_qd, single_qdd);
-  for (size_t j = 0; j < 23; ++j) {
-    EXPECT_EQ(q[23 + j], single_q[j]);
-    EXPECT_EQ(qd[23 + j], single_qd[j]);
-  }
+  for (double x = 1e-9; x < 1; x *= 1.7) EXPECT_NEAR(Tanh(x) / std::tanh(x), 1, 5e-16) << x;
+  EXPECT_EQ(Tanh(1e6), 1);
+  EXPECT_EQ(Tanh(-1e6), -1);
 }
 
 TEST(Fabric, ARobotThatTheBodyDoesNotFitIsRefusedByName) {

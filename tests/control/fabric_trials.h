@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
 
+#include "control/fabric_sweep.h"
 #include "tests/control/fabric_arm.h"
 
 namespace gripstream::testing {
@@ -16,12 +16,12 @@ using Joints = std::array<double, 23>;
 
 // Distance of the nearest sphere to the nearest box by corner arithmetic of its own; negative inside.
 inline double Clearance(const FabricModel& model, const double* q) {
-  FabricPose pose[kMaxFabricJoints];
+  FabricPose<double> pose[kMaxFabricJoints];
   FabricPoses(model, q, pose);
   double least = 1e9;
   for (int i = 0; i < model.spheres; ++i) {
     const FabricSphere& sphere = model.sphere[i];
-    const Vec3 c = pose[sphere.link].origin + pose[sphere.link].rotation * sphere.offset;
+    const V3<double> c = pose[sphere.link].origin + pose[sphere.link].rotation * sphere.offset;
     for (int b = 0; b < model.boxes; ++b) {
       const FabricBox& box = model.box[b];
       const double dx = std::max({box.low[0] - c.x, c.x - box.high[0]});
@@ -57,7 +57,6 @@ struct Extremes {
 // Runs `trials` random starts, each towards a random target anywhere, boxes and beyond the limits included.
 inline Extremes RunTrials(uint32_t first, uint32_t trials, int steps) {
   const FabricModel model = ArmFabric();
-  auto work = std::make_unique<FabricWork>();
   Extremes found;
   for (uint32_t trial = first; trial < first + trials; ++trial) {
     Rng rng = RandomStream(21, "guard").At(trial, 0);
@@ -73,7 +72,8 @@ inline Extremes RunTrials(uint32_t first, uint32_t trials, int steps) {
     target.palm.quat = EulerZyx(uniform(-3.1, 3.1), uniform(-3.1, 3.1), uniform(-3.1, 3.1));
     for (int step = 0; step < steps; ++step) {
       if (step == steps / 2) target.palm.pos = {uniform(-1.2, 0), uniform(-0.7, 0.7), uniform(0, 1)};
-      StepFabric(model, target, q.data(), qd.data(), qdd.data(), *work);
+      const FabricEnv env{target, q.data(), qd.data(), qdd.data()};
+      StepFabrics(model, std::span(&env, 1), 1);
       for (size_t j = 0; j < 23; ++j) {
         found.to_limit = std::min({found.to_limit, model.upper[j] - q[j], q[j] - model.lower[j]});
       }
