@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "core/parallel.h"
 #include "core/rng.h"
-#include "envs/convex_parts.h"
+#include "envs/parts_cache.h"
 
 namespace gripstream {
 namespace {
@@ -101,11 +101,11 @@ MeshObject ReadMeshObject(const std::string& path, const MeshesConfig& config) {
   CheckSize(object.surface, path);
   const Bounds bounds = BoundsOf(object.surface);
   MoveBy(object.surface, -0.5 * (bounds.low + bounds.high));
-  object.parts = ConvexParts(object.surface, {.parts = config.parts}, path);
+  object.parts = CachedConvexParts(object.surface, {.parts = config.parts}, path);
   const bool closed = IsClosed(object.surface);
   if (!closed && config.parts > 1 && !FillTheMesh(object)) {
     LogInfo(path, ": its surface has holes, so that it is touched as its convex hull");
-    object.parts = ConvexParts(object.surface, {.parts = 1}, path);
+    object.parts = CachedConvexParts(object.surface, {.parts = 1}, path);
   }
   std::vector<SolidProperties> parts;
   for (const TriangleMesh& part : object.parts) parts.push_back(SolidOf(part));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -68,14 +69,18 @@ inline TriangleMesh Ball(double radius, int rings) {
   return mesh;
 }
 
-// A folder of its own, gone afterwards.
+// A folder of its own, gone afterwards; what processes keep for their next start (envs/parts_cache.h) is in it, too.
 class MeshFolder {
  public:
   MeshFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "gripstream_meshes_XXXXXX").string();
     path_ = mkdtemp(name.data());
+    setenv("GRIPSTREAM_CACHE", (path_ + "/cache").c_str(), 1);
   }
-  ~MeshFolder() { std::filesystem::remove_all(path_); }
+  ~MeshFolder() {
+    setenv("GRIPSTREAM_CACHE", "", 1);
+    std::filesystem::remove_all(path_);
+  }
   MeshFolder(const MeshFolder&) = delete;
   MeshFolder& operator=(const MeshFolder&) = delete;
   std::string operator/(const std::string& file) const { return path_ + "/" + file; }
