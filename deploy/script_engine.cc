@@ -3,10 +3,13 @@
 #include <ATen/Parallel.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/log.h"
 #include "deploy/policy_driver.h"
 
 namespace gripstream {
@@ -36,13 +39,20 @@ class ScriptEngine final : public PolicyEngine {
     }
   }
 
-  void WarmUp() {
+  // Returns how long the quickest of some runs took.
+  double WarmUp() {
     const PolicySizes& s = sizes_;
     const auto zeros = [](int count) { return std::vector<float>(static_cast<size_t>(count)); };
     const std::vector<float> proprio = zeros(s.proprio), depth = zeros(s.depth_height * s.depth_width),
                              rgb = zeros(s.cameras * s.rgb_height * s.rgb_width * 3), memory = zeros(s.memory);
     PolicyOutput output;
-    for (int i = 0; i < kWarmUps; ++i) Run({.proprio = proprio, .depth = depth, .rgb = rgb, .memory = memory}, output);
+    double quickest_s = 1e9;
+    for (int i = 0; i < kWarmUps; ++i) {
+      const double begin_s = SteadySeconds();
+      Run({.proprio = proprio, .depth = depth, .rgb = rgb, .memory = memory}, output);
+      quickest_s = std::min(quickest_s, SteadySeconds() - begin_s);
+    }
+    return quickest_s;
   }
 
  private:
@@ -81,7 +91,11 @@ std::unique_ptr<PolicyEngine> LoadScript(const std::string& folder, const Manife
     torch::jit::Module module = torch::jit::load(file);
     module.eval();
     auto engine = std::make_unique<ScriptEngine>(std::move(module), manifest);
-    engine->WarmUp();
+    const double took_s = engine->WarmUp(), period_s = 1 / manifest.control.policy_hz;
+    if (took_s > period_s) {
+      LogWarning("one decision takes ", 1e3 * took_s, " ms and the policy's period is ", 1e3 * period_s,
+                 " ms: this machine holds ", 1 / took_s, " Hz at most");
+    }
     return engine;
   } catch (const c10::Error& error) {
     throw InputError(file, std::string("cannot be loaded: ") + error.what_without_backtrace());

@@ -57,6 +57,18 @@ void BecomeRealTime(int priority) {
                      std::string("a priority that this user may have (") + std::strerror(errno) + ")");
 }
 
+// By the slowest of a hundred ticks with the policy.
+std::string HeldRate(const TickLog& log, double policy_hz) {
+  const double clock_s = log.Decisions().Percentile(0.99), cpu_s = log.DecisionsCpu().Percentile(0.99);
+  if (clock_s <= 0 || cpu_s <= 0) return "";
+  char line[160];
+  std::snprintf(
+      line, sizeof line,
+      "the highest rate it holds: %.1f Hz by the clock, %.1f Hz by processor time; the manifest asks for %g Hz\n",
+      1 / clock_s, 1 / cpu_s, policy_hz);
+  return line;
+}
+
 int Main(int argc, char** argv) {
   StartLog("runner");
   Arguments arguments;
@@ -75,8 +87,9 @@ int Main(int argc, char** argv) {
   CatchInterrupts();
   BecomeRealTime(config.realtime_priority);
   ServeRobot(runner, *link, config, log);
-  std::printf("%s%s%s", log.Ticks().ToText("ticks").c_str(), log.Decisions().ToText("ticks with the policy").c_str(),
-              log.DecisionsCpu().ToText("the same by processor time").c_str());
+  std::printf("%s%s%s%s", log.Ticks().ToText("ticks").c_str(), log.Decisions().ToText("ticks with the policy").c_str(),
+              log.DecisionsCpu().ToText("the same by processor time").c_str(),
+              HeldRate(log, manifest.control.policy_hz).c_str());
   if (runner.Phase() == RunnerPhase::kStopped)
     throw RunError(std::string("ended in a safe stop, ") + NameOf(runner.Stopped()) + ": " + runner.Why());
   return kExitOk;

@@ -34,6 +34,7 @@ class Robot : public testing::Test {
     const Ended ended = RunGripstream(arguments);
     EXPECT_EQ(ended.code, 0) << ended.output;
     EXPECT_THAT(ended.output, HasSubstr("ticks with the policy: "));
+    EXPECT_THAT(ended.output, HasSubstr("the highest rate it holds: "));
     EXPECT_THAT(ended.output, HasSubstr("95 % interval"));
     return ReadJson(Path("played.json"));
   }
