@@ -21,22 +21,31 @@ double ThreadSecondsOf(const std::function<void()>& body) {
   return ThreadSeconds() - start;
 }
 
-// Seconds per policy step of the action map alone, under actions that keep it moving.
+// Seconds of a policy step of one environment in the action map alone, under actions that keep it moving, several
+// together as a batch has them.
 double ActionMapSeconds(const TaskConfig& task, const RobotBinding& robot, int steps) {
+  constexpr size_t kTogether = 16;
   const std::unique_ptr<ActionMap> map = MakeActionMap(ReadActionSetup(task, robot), robot);
-  std::vector<double> memory(static_cast<size_t>(map->MemorySize())), targets(robot.qpos.size());
-  map->Begin(robot.home, std::vector<double>(robot.home.size()), {}, memory);
+  const size_t size = static_cast<size_t>(map->MemorySize()), joints = robot.qpos.size();
+  std::vector<double> memory(kTogether * size), targets(kTogether * joints);
+  std::vector<ActionRow> rows;
+  for (size_t i = 0; i < kTogether; ++i) {
+    rows.push_back({std::span(memory).subspan(i * size, size), std::span(targets).subspan(i * joints, joints)});
+    map->Begin(robot.home, std::vector<double>(robot.home.size()), {}, rows[i].memory);
+  }
   const double tick_s = static_cast<double>(task.control_decimation) / task.physics_hz;
   std::vector<float> action(static_cast<size_t>(map->Size()));
   const double seconds = ThreadSecondsOf([&] {
     for (int step = 0; step < steps; ++step) {
-      Rng rng = RandomStream(kBenchSeed, "bench map").At(0, static_cast<uint64_t>(step));
-      for (float& value : action) value = rng.Uniform(-1, 1);
-      map->Accept(action, memory);
-      for (int tick = 0; tick < task.decimation / task.control_decimation; ++tick) map->Tick(tick_s, memory, targets);
+      for (size_t i = 0; i < kTogether; ++i) {
+        Rng rng = RandomStream(kBenchSeed, "bench map").At(static_cast<uint32_t>(i), static_cast<uint64_t>(step));
+        for (float& value : action) value = rng.Uniform(-1, 1);
+        map->Accept(action, rows[i].memory);
+      }
+      for (int tick = 0; tick < task.decimation / task.control_decimation; ++tick) map->TickAll(tick_s, rows);
     }
   });
-  return seconds / steps;
+  return seconds / steps / static_cast<double>(kTogether);
 }
 
 // The same for mj_step, from the states that the environments are in.
