@@ -4,8 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "core/error.h"
+#include "core/files.h"
+#include "launch/footprint_guess.h"
 #include "launch/memory_check.h"
+#include "sim_server/footprint.h"
 
 namespace gripstream {
 namespace {
@@ -86,6 +91,56 @@ TEST(MemoryCheck, LimitsOfOneProcessAndOfAllAreToldApart) {
   EXPECT_THAT(WhyNot(needs, {{359, "physical memory", false}}), HasSubstr("the run would take 360 B"));
   EXPECT_EQ(WhyNot(needs, {{100, "RLIMIT_DATA", true}}), "");
   EXPECT_THAT(WhyNot(needs, {{99, "RLIMIT_DATA", true}}), HasSubstr("a simulator would take 100 B"));
+}
+
+// Tiny and what a user may change of it, in the order of the memory that they take.
+TEST(MemoryCheck, TheGuessGrowsWithWhatARunTakes) {
+  const std::string tiny = std::string(GRIPSTREAM_SOURCE_DIR) + "/configs/tiny.yaml";
+  const auto guess = [&](const std::vector<std::string>& overrides) {
+    const RunConfig config = ReadRunConfig(tiny, overrides);
+    const TaskDescription task = DescribeTask(config);
+    double all = 0;
+    for (const RoleNeed& need : NeedsOf(config, BudgetsOf(config, task, GuessFootprints(config, task))))
+      all += need.count * need.Bytes();
+    return all;
+  };
+  const double least = guess({});
+  EXPECT_GT(least, 0.2e9) << "two programs with their libraries";
+  EXPECT_LT(least, 1e9) << "or no run would ever be small";
+  EXPECT_GT(guess({"sim.reserve_bytes_per_env=1000000000"}), least + 16e9);
+  EXPECT_GT(guess({"ppo.horizon=8192", "ppo.minibatch=8192"}), least + 0.3e9) << "the buffer";
+  // A matrix of 8192 x 8192 weighs 0.27 GB; there are two, with gradients and moments.
+  EXPECT_GT(guess({"policy.actor_hidden=[8192,8192]", "policy.critic_hidden=[8192,8192]"}), least + 2e9);
+  EXPECT_GT(guess({"policy.encoder.channels=[512,512]", "policy.encoder.strides=[1,1]"}), least + 1e8);
+}
+
+TEST(MemoryCheck, TheGuessIsNotBelowWhatASimulatorIsMeasuredToTake) {
+#ifndef __SANITIZE_ADDRESS__
+  const RunConfig config = ReadRunConfig(std::string(GRIPSTREAM_SOURCE_DIR) + "/configs/tiny.yaml", {});
+  const TaskDescription task = DescribeTask(config);
+  const SimulatorFootprint measured = MeasureSimulator(SimulatorOptionsOf(config, 0));
+  const double real = BudgetsOf(config, task, {.simulator = measured}).simulator.Bytes(config.sim.envs);
+  const double guess = BudgetsOf(config, task, GuessFootprints(config, task)).simulator.Bytes(config.sim.envs);
+  EXPECT_GT(guess, real);
+  EXPECT_LT(guess, 20 * real);
+#else
+  GTEST_SKIP() << "the sanitizer's allocator has no figures";
+#endif
+}
+
+TEST(MemoryCheck, WhatTheStarterSaysIsTaken) {
+  const RunConfig config = ReadRunConfig(std::string(GRIPSTREAM_SOURCE_DIR) + "/configs/tiny.yaml", {});
+  const auto never = []() -> Footprints { throw std::logic_error("measured"); };
+  EXPECT_FALSE(FootprintsOfRole(config, {}, kSmallRun, never));
+  const std::string path = ::testing::TempDir() + "/gripstream_footprints.json";
+  Footprints written;
+  written.learner.update_row = 12;
+  written.simulator.camera = 34;
+  WriteFileAtomically(path, ToJson(written));
+  const std::optional<Footprints> read = FootprintsOfRole(config, {}, path, never);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->learner.update_row, 12);
+  EXPECT_EQ(read->simulator.camera, 34);
 }
 
 TEST(MemoryCheck, FootprintsPassFromProgramToProgram) {

@@ -73,16 +73,25 @@ TEST(Memory, ARoleRefusesWhatItsOwnLimitDoesNotHold) {
   EXPECT_THAT(learner.Output(), HasSubstr("a learner would take"));
 }
 
-TEST(Memory, BothRolesLogWhatWasPlannedBesideWhatIs) {
-  const ScratchFolder folder;
-  const Ended run = RunGripstream(TinyRun(folder / "run"));
-  ASSERT_EQ(run.code, 0) << run.output;
+void ExpectLogged(const std::string& run, const std::string& what) {
   for (const char* role : {"learner", "simulator_0"}) {
-    const std::string log = ReadAll(folder / (std::string("run/logs/") + role + ".log"));
-    EXPECT_THAT(log, HasSubstr("memory at the start, planned and real"));
-    EXPECT_THAT(log, HasSubstr("memory at the end, planned and real"));
+    const std::string log = ReadAll(run + "/logs/" + role + ".log");
+    EXPECT_THAT(log, HasSubstr("memory at the start, " + what));
+    EXPECT_THAT(log, HasSubstr("memory at the end, " + what));
     EXPECT_THAT(log, HasSubstr("this process holds"));
   }
+}
+
+TEST(Memory, BothRolesLogWhatIsBesideWhatWasPlannedWhereThatWasAskedFor) {
+  const ScratchFolder folder;
+  const Ended planned = RunGripstream(TinyRun(folder / "planned", {"run.measure_memory=true"}));
+  ASSERT_EQ(planned.code, 0) << planned.output;
+  EXPECT_TRUE(std::filesystem::exists(folder / "planned/footprints.json"));
+  ExpectLogged(folder / "planned", "planned and real, of");
+  const Ended small = RunGripstream(TinyRun(folder / "small"));
+  ASSERT_EQ(small.code, 0) << small.output;
+  EXPECT_FALSE(std::filesystem::exists(folder / "small/footprints.json"));
+  ExpectLogged(folder / "small", "real, of");
 }
 
 TEST(Memory, SpillIsRefusedWhereLearnersRunOnCpus) {
