@@ -10,6 +10,12 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DI
 
 set(GRIPSTREAM_DEPS ${CMAKE_SOURCE_DIR}/build/deps CACHE PATH "Where tools/setup.sh put the wheels")
 file(GLOB site_packages ${GRIPSTREAM_DEPS}/venv/lib/python3*/site-packages)
+if(SKBUILD AND NOT site_packages)  # no tools/setup.sh here: pip has brought the wheels
+  find_package(Python REQUIRED COMPONENTS Interpreter)
+  execute_process(COMMAND ${Python_EXECUTABLE} -c
+    "import importlib.util as u; print(u.find_spec('mujoco').submodule_search_locations[0].rsplit('/', 1)[0])"
+    OUTPUT_VARIABLE site_packages OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
 if(NOT site_packages)
   message(FATAL_ERROR "No wheels under ${GRIPSTREAM_DEPS}: run tools/setup.sh first")
 endif()

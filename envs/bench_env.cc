@@ -7,6 +7,7 @@
 #include "core/statistics.h"
 #include "envs/action_files.h"
 #include "envs/bench_parts.h"
+#include "envs/shipped_files.h"
 
 namespace gripstream {
 namespace {
@@ -84,7 +85,7 @@ TaskConfig BenchGraspTask() {
   task.decimation = 2;
   task.episode_s = 10;
   task.action.map = "fabric";
-  task.action.fabric_body = std::string(GRIPSTREAM_ASSETS_DIR) + "/fabric_body.yaml";
+  task.action.fabric_body = ShippedFile("fabric_body.yaml");
   task.action.palm_low = {-1.2, -0.7, 0, -3.1416, -0.7854, 2.3562};
   task.action.palm_high = {0, 0.7, 1, -1.5708, 0.7854, 3.927};
   task.randomise.enabled = true;

@@ -8,12 +8,13 @@
 #include "envs/binding.h"
 #include "envs/catalogue.h"
 #include "envs/servos.h"
+#include "envs/shipped_files.h"
 
 namespace gripstream {
 namespace {
 
 std::string OrShipped(const std::string& path, const char* file) {
-  return path.empty() ? std::string(GRIPSTREAM_ASSETS_DIR) + "/" + file : path;
+  return path.empty() ? ShippedFile(file) : path;
 }
 
 }  // namespace

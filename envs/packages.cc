@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "envs/shipped_files.h"
 
 namespace gripstream {
 namespace {
@@ -25,7 +26,7 @@ std::vector<fs::path> PackageFolders() {
   std::vector<fs::path> folders;
   if (const char* given = std::getenv("GRIPSTREAM_PACKAGES")) folders.emplace_back(given);
   if (const char* active = std::getenv("VIRTUAL_ENV")) AddSitePackages(active, folders);
-  folders.emplace_back(GRIPSTREAM_PACKAGES_DIR);
+  folders.emplace_back(OwnPackagesFolder());
   return folders;
 }
 

@@ -13,6 +13,7 @@
 #include "envs/env_batch.h"
 #include "sim_server/actor.h"
 #include "sim_server/env_images.h"
+#include "sim_server/env_view.h"
 #include "sim_server/episode_film.h"
 #include "sim_server/episode_sheet.h"
 #include "sim_server/simulator_budget.h"
@@ -213,7 +214,10 @@ class Simulator::Loop {
     wire_.SetStage("rendering");
     watch.Lap();
     const EnvBatch& envs = EnvsOf(command);
-    WriteTensors(envs, record);
+    {
+      const TraceSpan span("observe");
+      WriteTensors(envs, layout_, record);
+    }
     const float observe_s = watch.Lap();
     const int first = static_cast<int>(command.group) * simulator_.GroupEnvs();
     {
@@ -236,15 +240,6 @@ class Simulator::Loop {
     }
     if (group.watcher) group.watcher->Observe(envs, layout_, record);
     wire_.PublishRecord();
-  }
-
-  void WriteTensors(const EnvBatch& envs, std::span<std::byte> record) {
-    const TraceSpan span("observe");
-    std::vector<std::byte*> tensors;
-    for (size_t i = 0; i < envs.RecordSpecs().size(); ++i) {
-      tensors.push_back(record.data() + layout_.Offset(static_cast<int>(i)));
-    }
-    envs.Write(tensors);
   }
 
   // Answered by nothing.

@@ -75,7 +75,10 @@ install_wheels() {
     wheels tests "tensorboard==$TENSORBOARD_VERSION" "numpy==$NUMPY_VERSION" "onnx==$ONNX_VERSION" \
       "onnxruntime==$ONNXRUNTIME_VERSION"
     wheels robot "pyzmq==$PYZMQ_VERSION"
-    pip_flags=(--no-deps)  # only the model files inside these are used
+    pip_flags=(--no-deps)  # of some only the model files inside are used
+    wheels python "nanobind==$NANOBIND_VERSION" "scikit-build-core==$SCIKIT_BUILD_CORE_VERSION" \
+      "pathspec==$PATHSPEC_VERSION" "cloudpickle==$CLOUDPICKLE_VERSION" \
+      "farama-notifications==$FARAMA_NOTIFICATIONS_VERSION"
     wheels models "dm-control==$DM_CONTROL_VERSION" "gymnasium==$GYMNASIUM_VERSION" \
       "gymnasium-robotics==$GYMNASIUM_ROBOTICS_VERSION" "robosuite==$ROBOSUITE_VERSION"
   fi

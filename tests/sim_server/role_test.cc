@@ -1,4 +1,5 @@
-// Tests sim_server/role.h: a real simulator behind the wire, with a learner's end in the test's own hands.
+// Tests sim_server/role.h and local_envs.h: a real simulator behind the wire, with a learner's end in the test's own
+// hands.
 #include "sim_server/role.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "envs/env_batch.h"
+#include "sim_server/local_envs.h"
 #include "wire/episode_request.h"
 
 namespace gripstream {
@@ -121,6 +124,58 @@ TEST(Simulator, GroupsChangeNoBitOfTheRecords) {
     EXPECT_EQ(halves.Step(t), step) << t;
     EXPECT_EQ(thirds.Step(t), step) << t;
   }
+}
+
+std::map<std::string, std::vector<std::byte>> TensorsOf(const LocalEnvs& envs, OwnRecord& record) {
+  const Layout& layout = envs.RecordLayout();
+  std::map<std::string, std::vector<std::byte>> tensors;
+  for (int i = 0; i < static_cast<int>(layout.Specs().size()); ++i) {
+    const auto block = record.Bytes().subspan(layout.Offset(i), layout.TensorBytes(i));
+    tensors[layout.Specs()[static_cast<size_t>(i)].name].assign(block.begin(), block.end());
+  }
+  return tensors;
+}
+
+TEST(LocalEnvs, GiveTheRecordsThatASimulatorSends) {
+  Served served(1);
+  LocalEnvs envs(Options(1));
+  std::vector<std::shared_ptr<OwnRecord>> kept = {envs.TakeRecord()};
+  envs.Reset(std::nullopt, *kept.back());
+  std::vector<std::map<std::string, std::vector<std::byte>>> sent = {served.Reset()};
+  for (int t = 0; t < 5; ++t) {
+    sent.push_back(served.Step(t));
+    const std::vector<float> actions(kEnvs * envs.Envs().ActionSpec().Elements(), 0.3f * static_cast<float>(t % 3 - 1));
+    envs.Step(actions, *kept.emplace_back(envs.TakeRecord()));
+  }
+  for (size_t i = 0; i < sent.size(); ++i) EXPECT_EQ(TensorsOf(envs, *kept[i]), sent[i]) << i;
+}
+
+TEST(LocalEnvs, RecordsAreUsedAgainOnceNobodyHoldsThem) {
+  LocalEnvs envs(Options(1));
+  std::shared_ptr<OwnRecord> first = envs.TakeRecord();
+  const std::byte* const memory = first->Bytes().data();
+  const std::shared_ptr<OwnRecord> second = envs.TakeRecord();
+  EXPECT_NE(second->Bytes().data(), memory);
+  first.reset();
+  EXPECT_EQ(envs.TakeRecord()->Bytes().data(), memory);
+}
+
+TEST(LocalEnvs, ASeedBeginsThatRunAndNoneGoesOnWithTheNextEpisodes) {
+  LocalEnvs envs(Options(1)), other([] {
+    SimulatorOptions options = Options(1);
+    options.seed = 7;
+    return options;
+  }());
+  const auto reset = [](LocalEnvs& of, std::optional<uint64_t> seed) {
+    const std::shared_ptr<OwnRecord> record = of.TakeRecord();
+    of.Reset(seed, *record);
+    return TensorsOf(of, *record);
+  };
+  const auto first = reset(envs, std::nullopt), second = reset(envs, std::nullopt);
+  EXPECT_NE(first.at("obs.depth"), second.at("obs.depth"));
+  EXPECT_EQ(reset(envs, 1), first) << "the seed it was built with";
+  EXPECT_EQ(reset(envs, std::nullopt), second);
+  EXPECT_EQ(reset(envs, 7), reset(other, 7));
 }
 
 TEST(Simulator, StatesSavedInGroupsFitAnyGrouping) {
