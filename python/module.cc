@@ -92,7 +92,8 @@ class NativeEnvs {
   nb::list Specs() const {
     nb::list specs;
     for (const TensorSpec& spec : envs_.RecordLayout().Specs()) {
-      specs.append(nb::make_tuple(spec.name, NameOf(spec.dtype), nb::tuple(nb::cast(spec.shape)), spec.unit, spec.scale));
+      specs.append(
+          nb::make_tuple(spec.name, NameOf(spec.dtype), nb::tuple(nb::cast(spec.shape)), spec.unit, spec.scale));
     }
     return specs;
   }

@@ -47,7 +47,8 @@ def collect(envs, agent, seen, scale):
         with torch.no_grad():
             policy = agent.act(seen)
             action = policy.sample()
-            row = {**seen, "action": action, "log_prob": policy.log_prob(action).sum(1), "value": agent.value(seen["state"])}
+            row = {**seen, "action": action, "log_prob": policy.log_prob(action).sum(1)}
+            row["value"] = agent.value(seen["state"])
         observation, reward, terminated, truncated, infos = envs.step(action.numpy())
         row["reward"] = torch.from_dlpack(reward).clone()
         cut = np.flatnonzero(truncated)
@@ -107,7 +108,8 @@ def main():
         ended = batch["done"].sum().item()
         success = batch["success"].sum().item() / max(ended, 1)
         rate = iteration * HORIZON * count / (time.time() - start)
-        print(f"iteration {iteration}  return {batch['reward'].sum(0).mean():.2f}  success {success:.2f}  {rate:.0f} steps/s")
+        reward = batch["reward"].sum(0).mean()
+        print(f"iteration {iteration}  return {reward:.2f}  success {success:.2f}  {rate:.0f} steps/s")
     print("trained on", iteration * HORIZON * count, "samples")
 
 

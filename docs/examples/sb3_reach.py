@@ -53,7 +53,7 @@ def main():
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 64
     envs = gripstream.make_vec("configs/quickstart.yaml", {"sim.envs": count, "render.depth.cameras": []}, ["state"])
-    model = PPO("MlpPolicy", Sb3Envs(envs, "state"), n_steps=12, batch_size=count * 4, gamma=0.9, device="cpu", verbose=1)
+    model = PPO("MlpPolicy", Sb3Envs(envs, "state"), n_steps=12, batch_size=4 * count, gamma=0.9, device="cpu")
     model.learn(samples)
     print("trained on", model.num_timesteps, "samples")
 

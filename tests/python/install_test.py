@@ -1,4 +1,4 @@
-"""Tests pyproject.toml: `pip install .` gives a package that works from anywhere, with the versions of tools/pins.env."""
+"""Tests pyproject.toml: `pip install .` gives a package that works from anywhere, by the versions of tools/pins.env."""
 
 import os
 import re

@@ -47,7 +47,7 @@ class ExportedPolicy(unittest.TestCase):
             policy({"proprio": observation["proprio"]})
 
     def test_remembers_an_episode_and_forgets_what_it_is_told_to(self):
-        policy = self.export("policy.actor_rnn.kind=lstm", "policy.actor_rnn.size=8", "ppo.sequence=4")
+        policy = self.export("policy.actor_rnn.kind=lstm", "policy.actor_rnn.units=8", "ppo.sequence=4")
         observation, _ = gripstream.make_vec(TINY, {"sim.envs": 4}).reset(seed=1)
         first = policy(observation)
         second = policy(observation)
