@@ -51,6 +51,18 @@ std::string ToTable(const std::vector<BenchRow>& rows) {
   return table;
 }
 
+std::string ToMarkdown(const std::vector<BenchRow>& rows) {
+  std::string table =
+      "| | ours | peer | ratio | goal | unit | peer is |\n| --- | --: | --: | --: | --: | --- | --- |\n";
+  for (const BenchRow& row : rows) {
+    const bool is_short = row.ratio < row.goal;
+    const std::string ratio = is_short ? "**" + Number(row.ratio) + "**" : Number(row.ratio);
+    table += "| " + row.name + " | " + Number(row.ours) + " | " + Number(row.peer) + " | " + ratio + " | " +
+             Number(row.goal) + " | " + row.unit + " | " + row.peer_name + Remark(row) + " |\n";
+  }
+  return table;
+}
+
 std::string ToJson(const std::vector<BenchRow>& rows) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const BenchRow& row : rows) {

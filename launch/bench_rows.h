@@ -11,6 +11,8 @@
 namespace gripstream {
 
 std::string ToTable(const std::vector<BenchRow>& rows);
+// The same for a Markdown file.
+std::string ToMarkdown(const std::vector<BenchRow>& rows);
 std::string ToJson(const std::vector<BenchRow>& rows);
 std::vector<BenchRow> RowsFromJson(const std::string& json);
 

@@ -1,9 +1,12 @@
 // gripstream bench: our figures beside peers' and limits' from one run, as a table and as JSON.
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <sstream>
 
 #include "core/bench.h"
+#include "core/cpus.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "envs/bench_env.h"
@@ -17,6 +20,7 @@
 #include "launch/commands.h"
 #include "launch/role_plan.h"
 #include "launch/temporary_folder.h"
+#include "launch/version.h"
 #include "sim_server/render/bench_render.h"
 #include "wire/bench_control.h"
 #include "wire/bench_wire.h"
@@ -93,6 +97,23 @@ constexpr Benchmark kBenchmarks[] = {
     {"classic", Classic, true},
 };
 
+// Where and by what the figures were measured.
+std::string Machine() {
+  std::string processor = "unknown processor";
+  std::istringstream info(ReadText("/proc/cpuinfo"));
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    processor = line.substr(line.find(':') + 2);
+    break;
+  }
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) load = 0;
+  char rest[128];
+  std::snprintf(rest, sizeof(rest), "%d CPUs for this process, load %.1f at the end", AvailableCpus(), load);
+  return "gripstream " + std::string(kVersion) + " (" + kGitRevision + ") on " + processor + ", " + rest +
+         ". Ratios are better when larger; bold: short of the goal.\n\n";
+}
+
 }  // namespace
 
 int BenchCommand(const BenchArguments& arguments) {
@@ -110,6 +131,7 @@ int BenchCommand(const BenchArguments& arguments) {
         "command line", "bench", arguments.what,
         "env, physics, render, wire, control, pipeline, gradients, learner, tune, capacity, classic or all");
   std::printf("%s", ToTable(rows).c_str());
+  if (!arguments.markdown_path.empty()) WriteFileAtomically(arguments.markdown_path, Machine() + ToMarkdown(rows));
   if (!arguments.json_path.empty()) WriteFileAtomically(arguments.json_path, ToJson(rows));
   return kExitOk;
 }

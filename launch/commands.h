@@ -32,6 +32,18 @@ struct PlotArguments {
   std::string output = "curves.png";
 };
 int PlotCommand(const PlotArguments& arguments);
+// Figures of the runs as a table and keys that differ; curves too unless `output` is empty.
+int CompareCommand(const PlotArguments& arguments);
+
+struct TopArguments {
+  std::string run;      // run folder
+  double period_s = 2;  // between two looks
+  bool once = false;    // print one and end
+};
+int TopCommand(const TopArguments& arguments);
+
+// Prints every key of a run file as Markdown.
+int ReferenceCommand();
 
 struct EvalArguments {
   std::string checkpoint;  // a checkpoint file, or a run folder: its newest checkpoint
@@ -73,7 +85,7 @@ int SynergiesCommand(const SynergiesArguments& arguments);
 struct BenchArguments {
   std::string what;
   double seconds = 1.0;  // per measurement
-  std::string json_path;
+  std::string json_path, markdown_path;  // files for the rows; empty: none
 };
 int BenchCommand(const BenchArguments& arguments);
 

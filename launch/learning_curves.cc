@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/files.h"
+#include "launch/metrics_table.h"
 
 namespace gripstream {
 namespace {
@@ -23,21 +19,6 @@ constexpr DrawingColour kGrey{225, 225, 225}, kInk{40, 40, 40};
 // Okabe and Ito's palette, told apart by colour-blind readers, too.
 constexpr DrawingColour kColours[] = {{0, 114, 178},   {213, 94, 0},  {0, 158, 115},
                                       {204, 121, 167}, {230, 159, 0}, {86, 180, 233}};
-
-std::vector<std::string> Fields(const std::string& line) {
-  std::vector<std::string> fields;
-  std::string field;
-  for (std::istringstream row(line); std::getline(row, field, ',');) fields.push_back(field);
-  return fields;
-}
-
-size_t ColumnOf(const std::string& file, const std::vector<std::string>& header, const std::string& name) {
-  const auto found = std::ranges::find(header, name);
-  if (found != header.end()) return static_cast<size_t>(found - header.begin());
-  const std::string nearest = NearestName(name, header);
-  throw InputError(file, "metric", name,
-                   nearest.empty() ? "one of its columns" : "one of its columns, perhaps '" + nearest + "'");
-}
 
 const char* XColumn(CurveAxis axis) {
   return axis == CurveAxis::kSteps ? "run/env_steps" : axis == CurveAxis::kWall ? "run/wall_s" : "iteration";
@@ -110,21 +91,13 @@ void DrawAxes(const Frame& frame, const std::string& title, CurveAxis axis, Draw
 }  // namespace
 
 Curve ReadCurve(const std::string& run, const std::string& metric, CurveAxis axis) {
-  const fs::path file = fs::is_directory(run) ? fs::path(run) / "metrics.csv" : fs::path(run);
-  if (!fs::exists(file)) throw InputError(file.string(), "is not there; a run folder or its metrics.csv is needed");
-  std::istringstream text(ReadText(file.string()));
-  std::string line;
-  std::getline(text, line);
-  const std::vector<std::string> header = Fields(line);
-  const size_t x = ColumnOf(file.string(), header, XColumn(axis)), y = ColumnOf(file.string(), header, metric);
-  Curve curve{.label = fs::absolute(file).parent_path().filename().string(), .x = {}, .y = {}};
-  while (std::getline(text, line)) {
-    const std::vector<std::string> row = Fields(line);
-    if (row.size() <= std::max(x, y) || row[x].empty() || row[y].empty()) continue;
-    const double at = std::strtod(row[x].c_str(), nullptr), value = std::strtod(row[y].c_str(), nullptr);
-    if (!std::isfinite(at) || !std::isfinite(value)) continue;
-    curve.x.push_back(at);
-    curve.y.push_back(value);
+  const MetricsTable table = ReadMetrics(run);
+  const size_t x = table.Column(XColumn(axis)), y = table.Column(metric);
+  Curve curve{.label = fs::absolute(table.file).parent_path().filename().string(), .x = {}, .y = {}};
+  for (const std::vector<double>& row : table.rows) {
+    if (!std::isfinite(row[x]) || !std::isfinite(row[y])) continue;
+    curve.x.push_back(row[x]);
+    curve.y.push_back(row[y]);
   }
   return curve;
 }

@@ -120,6 +120,31 @@ void AddPlot(CLI::App& app, PlotArguments& arguments, Action& action) {
   command->callback([&] { action = [&] { return PlotCommand(arguments); }; });
 }
 
+void AddCompare(CLI::App& app, PlotArguments& arguments, Action& action) {
+  arguments.output.clear();
+  CLI::App* command = app.add_subcommand("compare", "Runs side by side: figures, and keys in which they differ");
+  command->add_option("runs", arguments.runs, "run folders")->required();
+  command->add_option("-o,--output", arguments.output, "also draw their learning curves on this file, .png or .svg");
+  command->callback([&] { action = [&] { return CompareCommand(arguments); }; });
+}
+
+void AddTop(CLI::App& app, TopArguments& arguments, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("top", "Watch a run: rates, waits, staleness, and its processes on this machine");
+  command->add_option("run", arguments.run, "run folder")->required();
+  command->add_flag("--once", arguments.once, "print one picture and end");
+  command->add_option("--period", arguments.period_s, "seconds between two pictures")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
+  command->callback([&] { action = [&] { return TopCommand(arguments); }; });
+}
+
+void AddReference(CLI::App& app, Action& action) {
+  app.add_subcommand("reference", "Print every key of a run file: docs/configuration.md")->callback([&] {
+    action = ReferenceCommand;
+  });
+}
+
 void AddDescribe(CLI::App& app, TrainArguments& arguments, Action& action) {
   CLI::App* command = app.add_subcommand("describe", "Print a configuration's observation, action and record layout");
   command->add_option("config", arguments.config, "run configuration (YAML); or a model (.xml): the names it offers")
@@ -151,6 +176,7 @@ void AddBench(CLI::App& app, BenchArguments& arguments, Action& action) {
       ->required();
   command->add_option("--seconds", arguments.seconds, "time per measurement")->check(CLI::Range(0.01, 3600.0));
   command->add_option("--json", arguments.json_path, "also write the rows to this file");
+  command->add_option("--markdown", arguments.markdown_path, "also write the table to this file, with the machine");
   command->callback([&] { action = [&] { return BenchCommand(arguments); }; });
 }
 
@@ -260,7 +286,8 @@ int Main(int argc, char** argv) {
   DistillArguments distill;
   EvalArguments eval;
   PlayArguments play;
-  PlotArguments plot;
+  PlotArguments plot, compare;
+  TopArguments top;
   BenchArguments bench;
   TuneArguments tune;
   PlanArguments plan;
@@ -276,6 +303,9 @@ int Main(int argc, char** argv) {
   AddEval(app, eval, action);
   AddPlay(app, play, action);
   AddPlot(app, plot, action);
+  AddCompare(app, compare, action);
+  AddTop(app, top, action);
+  AddReference(app, action);
   AddDescribe(app, describe, action);
   AddRender(app, render, action);
   AddBench(app, bench, action);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/process_memory.h"
@@ -123,7 +125,26 @@ void TrainingRun::FinishResults() {
   results_.stop_reason = StopReason();
 }
 
+// What the policy saw and did in the evaluation, beside the curves.
+void TrainingRun::ShowSheetInTensorBoard() {
+  // Another machine's simulator may not have written it yet, or not where this learner sees it.
+  std::error_code missing;
+  if (results_.sheet.empty() || !std::filesystem::exists(results_.sheet, missing)) return;
+  const std::vector<std::byte> png = ReadBytes(results_.sheet);
+  constexpr size_t kWidth = 16, kHeight = 20;  // big-endian numbers, in the first chunk of every PNG
+  if (png.size() < kHeight + 4) return;
+  const auto number = [&](size_t at) {
+    int value = 0;
+    for (size_t i = 0; i < 4; ++i) value = value << 8 | std::to_integer<int>(png[at + i]);
+    return value;
+  };
+  metrics_->Events().WriteImage(iteration_, "evaluation/episodes",
+                                {reinterpret_cast<const char*>(png.data()), png.size()}, number(kWidth),
+                                number(kHeight));
+}
+
 void TrainingRun::WriteOutcome() {
+  ShowSheetInTensorBoard();
   WriteResults(options_.run_dir + "/results.json", results_, options_.object_names);
   std::printf("%s", FormatOutcome(results_, options_.run_dir, options_.object_names).c_str());
   if (interrupted_) std::printf("to go on: gripstream train --resume %s\n", options_.run_dir.c_str());

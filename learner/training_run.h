@@ -59,6 +59,7 @@ class TrainingRun {
   std::optional<Checkpoint> GatherCheckpoint();  // empty on all but the leader; nothing: nobody is left to ask
   void FinishResults();
   void WriteOutcome();
+  void ShowSheetInTensorBoard();
   // All learners stop at the same point, whoever was interrupted.
   bool MustStop() const;
   void RequireSameParameters() const;

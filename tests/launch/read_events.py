@@ -1,4 +1,5 @@
-"""Reads a TensorBoard event folder with TensorBoard's own reader and prints tag, step and value of every scalar."""
+"""Reads a TensorBoard event folder with TensorBoard's own reader and prints tag, step and value of every scalar, and tag,
+step, size and first bytes of every image."""
 import sys
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -8,3 +9,6 @@ accumulator.Reload()
 for tag in sorted(accumulator.Tags()["scalars"]):
     for event in accumulator.Scalars(tag):
         print(tag, event.step, f"{event.value:.6g}")
+for tag in accumulator.Tags()["images"]:
+    for event in accumulator.Images(tag):
+        print(tag, event.step, f"{event.width}x{event.height}", event.encoded_image_string[1:4].decode())

@@ -37,6 +37,7 @@ TEST(TensorBoard, ReadsWhatTheCsvSays) {
     ++rows;
   }
   EXPECT_EQ(rows, 2);
+  EXPECT_THAT(reader.Output(), testing::ContainsRegex("evaluation/episodes 2 [1-9][0-9]+x[1-9][0-9]+ PNG"));
 }
 
 }  // namespace
