@@ -25,7 +25,8 @@ constexpr char kHead[] =
 }  // namespace
 
 int ReferenceCommand() {
-  std::printf("%s%s", kHead, ToReference(RunConfig{}).c_str());
+  const RunConfig defaults;
+  std::printf("%s%s", kHead, ToReference(defaults).c_str());
   return kExitOk;
 }
 
