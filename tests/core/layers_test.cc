@@ -99,6 +99,7 @@ TEST(Layers, EachThirdPartyHasOneDoor) {
       {"torch/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
       {"ATen/", {"replay", "policies", "sim_server/acting", "learner", "distill", "deploy", "launch"}},
       {"opencv2/", {"sim_server/render", "deploy"}},
+      {"nanobind/", {"python"}},
   };
   const auto rule = ReadRule();
   for (const auto& [folder, allowed] : rule) {

@@ -14,7 +14,8 @@ INSTANTIATE_TEST_SUITE_P(Each, TinyBenchmark, testing::Values("pipeline", "gradi
 TEST_P(TinyBenchmark, GivesRowsWithFiguresOrTheReasonWhyNot) {
   const ScratchFolder folder;
   const Ended ended = RunGripstream(
-      {"bench", GetParam(), "--seconds", "0.01", "--json", folder / "rows.json", "--markdown", folder / "rows.md"}, 240);
+      {"bench", GetParam(), "--seconds", "0.01", "--json", folder / "rows.json", "--markdown", folder / "rows.md"},
+      240);
   ASSERT_EQ(ended.code, 0) << ended.output;
   const nlohmann::json rows = ReadJson(folder / "rows.json");
   ASSERT_GT(rows.size(), 0u);

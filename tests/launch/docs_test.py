@@ -91,7 +91,8 @@ class Docs(unittest.TestCase):
             for word in words:
                 if re.match(r"runs/[\w-]+$", word) and not os.path.exists(f"{cls.folder}/{word}"):
                     os.symlink("mine", f"{cls.folder}/{word}")
-        robot = open(SOURCE + "/envs/assets/kuka_allegro.xml").read().replace('camera name="depth"', 'camera name="front"')
+        robot = open(SOURCE + "/envs/assets/kuka_allegro.xml").read()
+        robot = robot.replace('camera name="depth"', 'camera name="front"')
         open(cls.folder + "/my_robot.xml", "w").write(robot)
         os.mkdir(cls.folder + "/my_objects")
         open(cls.folder + "/my_objects/wedge.obj", "w").write(

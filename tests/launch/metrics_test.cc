@@ -48,8 +48,8 @@ TEST(MetricsPage, NamesWhatRunsWriteAndNothingElse) {
   ASSERT_EQ(ended.code, 0) << ended.output;
   std::vector<std::string> student = TinyRun(folder / "student", short_run);
   student.front() = "distill";
-  student.insert(student.end(), {"--teacher", folder / "grasp", "--set", "task.name=grasp", "--set",
-                                 "task.objects=[cube_50]"});
+  student.insert(student.end(),
+                 {"--teacher", folder / "grasp", "--set", "task.name=grasp", "--set", "task.objects=[cube_50]"});
   ended = RunGripstream(student);
   ASSERT_EQ(ended.code, 0) << ended.output;
   std::set<std::string> written;
