@@ -126,9 +126,18 @@ class ReferenceWriter : public FieldVisitor {
   }
   void Row(std::string_view key, const std::string& type, const std::string& value, const std::string& range,
            const FieldDoc& doc) {
+    const std::string usual = doc.required ? "required" : value.empty() ? "" : "`" + value + "`";
     out_ += "| `" + (prefixes_.empty() ? "" : prefixes_.back()) + std::string(key) + "` | " + type + " | " +
-            std::string(doc.unit) + " | " + (doc.required ? "required" : "`" + value + "`") + " | " + range + " | " +
-            std::string(doc.doc) + " |\n";
+            std::string(doc.unit) + " | " + usual + " | " + range + " | " + Escaped(doc.doc) + " |\n";
+  }
+  // What Markdown would take for a column's end or a tag.
+  static std::string Escaped(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+      if (c == '|' || c == '<') escaped += '\\';
+      escaped += c;
+    }
+    return escaped;
   }
   std::string& out_;
   std::vector<std::string> prefixes_;
