@@ -35,9 +35,19 @@ STARTS = {"train", "launch", "learner", "sim_server"}
 LONG = {"distill", "tune", "bench", "synergies", "run", "sim_robot"}
 
 
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
 def blocks(page):
     """Lines of indented and fenced blocks, continued ones joined."""
-    text = re.sub(r"\\\n\s*", "", open(page).read())
+    text = re.sub(r"\\\n\s*", "", read(page))
     fenced = False
     for line in text.splitlines():
         if line.startswith("```"):
@@ -49,7 +59,7 @@ def blocks(page):
 def commands(page):
     """Argument lists behind `gripstream`, from blocks and from `...` in the text."""
     lines = list(blocks(page))
-    lines += [code for code in re.findall(r"`([^`\n]+)`", open(page).read()) if " " in code]
+    lines += [code for code in re.findall(r"`([^`\n]+)`", read(page)) if " " in code]
     for line in lines:
         match = re.match(r"(?:mpirun -n \d+ )?(?:build/release/)?gripstream (.*)$", line)
         if match:
@@ -91,13 +101,13 @@ class Docs(unittest.TestCase):
             for word in words:
                 if re.match(r"runs/[\w-]+$", word) and not os.path.exists(f"{cls.folder}/{word}"):
                     os.symlink("mine", f"{cls.folder}/{word}")
-        robot = open(SOURCE + "/envs/assets/kuka_allegro.xml").read()
-        robot = robot.replace('camera name="depth"', 'camera name="front"')
-        open(cls.folder + "/my_robot.xml", "w").write(robot)
+        robot = read(SOURCE + "/envs/assets/kuka_allegro.xml")
+        write(cls.folder + "/my_robot.xml", robot.replace('camera name="depth"', 'camera name="front"'))
         os.mkdir(cls.folder + "/my_objects")
-        open(cls.folder + "/my_objects/wedge.obj", "w").write(
-            "v 0 0 0\nv .05 0 0\nv 0 .05 0\nv 0 0 .05\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
-        open(cls.folder + "/my_run.yaml", "w").write("task: {model: my_robot.xml, camera: front}\n")
+        wedge = "v 0 0 0\nv .05 0 0\nv 0 .05 0\nv 0 0 .05\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+        for name in "abcde":  # one in five is held out
+            write(f"{cls.folder}/my_objects/{name}.obj", wedge)
+        write(cls.folder + "/my_run.yaml", "task: {model: my_robot.xml, camera: front}\n")
 
     @classmethod
     def tearDownClass(cls):
@@ -154,13 +164,13 @@ class Docs(unittest.TestCase):
 
     def test_links_lead_somewhere(self):
         for page in PAGES:
-            for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", open(page).read()):
+            for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", read(page)):
                 if "://" not in link:
                     target = os.path.join(os.path.dirname(page), link)
                     self.assertTrue(os.path.exists(target), f"{os.path.relpath(page, SOURCE)}: {link}")
 
     def test_every_page_is_in_the_index(self):
-        index = open(SOURCE + "/docs/README.md").read()
+        index = read(SOURCE + "/docs/README.md")
         for page in glob.glob(SOURCE + "/docs/*.md"):
             name = os.path.basename(page)
             if name != "README.md":

@@ -36,7 +36,8 @@ void AddWritten(const std::string& run, std::set<std::string>& written) {
   std::string header, name;
   std::getline(csv, header);
   for (std::istringstream names(header); std::getline(names, name, ',');) written.insert(PageName(name));
-  for (const auto& item : ReadJson(run + "/results.json").items()) written.insert(item.key());
+  const nlohmann::json results = ReadJson(run + "/results.json");
+  for (const auto& item : results.items()) written.insert(item.key());
 }
 
 TEST(MetricsPage, NamesWhatRunsWriteAndNothingElse) {
