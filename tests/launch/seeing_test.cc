@@ -75,7 +75,7 @@ TEST(Top, SeesARunsProcesses) {
   MakeRun(folder / "run", "1", 0);
   // By its name and the folder it is told, a role of this run; in truth it sleeps, and may be stopped.
   std::filesystem::create_symlink("/bin/sh", folder / "gripstream-sim");
-  Command role({folder / "gripstream-sim", "-c", "echo up; read x", folder / "run", "--index", "3"});
+  Command role({folder / "gripstream-sim", "-c", "echo up; while :; do sleep 0.1; done", folder / "run", "--index", "3"});
   ASSERT_TRUE(role.WaitForOutput("up", 10));
   kill(role.Pid(), SIGSTOP);
   const Ended ended = RunGripstream({"top", folder / "run", "--once"});
