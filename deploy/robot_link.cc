@@ -60,12 +60,12 @@ class ZmqLink final : public RobotLink {
   Subscriber subscriber_;
 };
 
+}  // namespace
+
 void CheckAddresses(const RobotAddresses& addresses) {
   CheckAddress("states", addresses.states, addresses.trusted_network);
   CheckAddress("targets", addresses.targets, addresses.trusted_network);
 }
-
-}  // namespace
 
 std::unique_ptr<RobotLink> RunnerLink(const RobotAddresses& addresses) {
   if (IsShared(addresses)) return SharedRunnerLink(addresses.states.substr(kShared.size()));

@@ -39,6 +39,9 @@ struct RobotAddresses {
   std::string states, targets, trusted_network;
 };
 
+// Throws InputError for what is no address of ZeroMQ, and for one beyond this machine that is not trusted.
+void CheckAddresses(const RobotAddresses& addresses);
+
 std::unique_ptr<RobotLink> RunnerLink(const RobotAddresses& addresses);
 std::unique_ptr<RobotLink> RobotsOwnLink(const RobotAddresses& addresses);
 

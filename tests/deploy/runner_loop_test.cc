@@ -207,7 +207,7 @@ TEST(RobotLink, AddressesBeyondThisMachineNeedATrustedNetwork) {
   EXPECT_THROW(RunnerLink({"tcp://10.1.2.3:7411", here, "10.2.0.0/16"}), InputError);
   EXPECT_THROW(RunnerLink({"nonsense", here, ""}), InputError);
   EXPECT_THROW(RunnerLink({"tcp://robot:7411", here, ""}), InputError);
-  EXPECT_NO_THROW(RunnerLink({"tcp://10.1.2.3:7411", "tcp://10.1.2.3:7412", "10.1.0.0/16"}));
+  EXPECT_NO_THROW(CheckAddresses({"tcp://10.1.2.3:7411", "tcp://10.1.2.3:7412", "10.1.0.0/16"}));
   EXPECT_THROW(RobotsOwnLink({"shm:/nowhere/at/all", "shm:/nowhere/at/all", ""}), InputError);
   EXPECT_THROW(RunnerLink({"shm:/tmp/one", "shm:/tmp/two", ""}), InputError);
   EXPECT_THROW(RunnerLink({"shm:/tmp/one", here, ""}), InputError);
