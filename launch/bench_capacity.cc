@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <thread>
 
@@ -21,6 +20,7 @@
 #include "launch/memory_check.h"
 #include "launch/memory_group.h"
 #include "launch/memory_plan.h"
+#include "launch/metrics_table.h"
 #include "launch/roles.h"
 #include "launch/run_folder.h"
 #include "launch/supervisor.h"
@@ -156,17 +156,10 @@ class Trial {
 
   // Median over the iterations.
   double StepsPerSecond() const {
-    std::istringstream csv(ReadText(config_.run.dir + "/metrics.csv"));
-    std::string line, field;
-    std::getline(csv, line);
-    size_t column = 0;
-    for (std::istringstream header(line); std::getline(header, field, ',') && field != "run/steps_per_s";) ++column;
+    const MetricsTable metrics = ReadMetrics(config_.run.dir);
+    const size_t column = metrics.Column("run/steps_per_s");
     std::vector<double> rates;
-    while (std::getline(csv, line)) {
-      std::istringstream row(line);
-      for (size_t i = 0; i <= column; ++i) std::getline(row, field, ',');
-      rates.push_back(std::stod(field));
-    }
+    for (const std::vector<double>& row : metrics.rows) rates.push_back(row[column]);
     return rates.empty() ? kNan : Median(rates);
   }
 

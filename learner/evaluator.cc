@@ -168,6 +168,8 @@ void ForEachSum(EvaluationResult& result, Visit&& visit) {
   visit(result.return_mean);
   for (auto& [name, value] : result.metrics_at_end) visit(value);
   for (auto& [name, value] : result.failures) visit(value);
+  for (const auto& [id, object] : result.objects)
+    GS_CHECK(id >= -1 && id < kMostObjects, "object id " + std::to_string(id));
   for (int id = -1; id < kMostObjects; ++id) {  // -1: the model's own
     EvaluationResult::PerObject& object = result.objects[id];
     visit(object.episodes);
